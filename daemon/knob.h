@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The knobs: one table row each, one generic probe / read / write / verify / restore. knobs.c is the only place
+ * that writes a knob. */
+#pragma once
+
+#include "sysio.h"
+#include "undo.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum knob_step { KNOB_LOG, KNOB_TOGGLE };
+
+struct knob_def {
+    const char *name;          /* "migration_cost_ns" */
+    const char *what;          /* one line for people */
+    const char *mechanism;     /* what it changes in the kernel, for `tunectl why` */
+    const char *paths[3];      /* homes, newest first: debugfs, sysctl; NULL-terminated */
+    const char *unit;          /* "ns", "tasks" */
+    enum knob_step step;
+    uint64_t hard_min, hard_max; /* never beyond, whatever anybody configures (kernel-facts: hazards) */
+    uint64_t safe_min, safe_max; /* default range of [limits] */
+    const char *commit_path[2];  /* file that must be rewritten with its own value after ours, or NULL */
+    bool scaled;                 /* the kernel recomputes it at hotplug and domain rebuild */
+    double kernel_default;       /* documented default where it is a constant, else 0 */
+};
+extern const struct knob_def knob_table[];
+extern const size_t knob_table_size;
+const struct knob_def *knob_find(const char *name); /* NULL: unknown */
+
+enum knob_state {
+    KNOB_OK,
+    KNOB_ABSENT,   /* no such file on this kernel */
+    KNOB_DENIED,   /* file is there, cannot be opened for writing: reason (lockdown, permission, read-only) */
+    KNOB_READONLY,
+    KNOB_FOREIGN,  /* somebody else wrote it: left alone until released */
+    KNOB_BROKEN,   /* a write or read failed in a way that is not permission */
+};
+const char *knob_state_name(enum knob_state s);
+
+/* What an error of a write means to the controller; one row per errno in knobs.c. */
+enum knob_fate { KNOB_FATE_RETRY, KNOB_FATE_REFUSED, KNOB_FATE_GONE, KNOB_FATE_DENIED, KNOB_FATE_BROKEN };
+enum knob_fate knob_fate(int error);
+
+struct knob {
+    const struct knob_def *def;
+    const char *path;          /* static; the home found on this kernel, NULL if none */
+    const char *commit_path;   /* static; or NULL */
+    enum knob_state state;
+    int error;                 /* -errno behind the state */
+    char reason[160];
+    bool has_original;
+    uint64_t original;         /* value at first start of this boot (from the journal, else as read) */
+    uint64_t current;          /* last value read */
+    bool has_ours;
+    uint64_t ours;             /* what we wrote last and read back (may be rounded by the kernel) */
+    uint64_t ours_asked;       /* ... and what was asked for */
+    uint64_t foreign_value;    /* KNOB_FOREIGN: the value found */
+    uint64_t foreign_real_ns;  /* ... and when it was noticed */
+    int32_t foreign_pid;       /* writer where the kernel told it, else 0 */
+    char foreign_comm[32];     /* "" when it had exited */
+    uint64_t writes;           /* since start */
+};
+
+#define KNOBS_MAX 16
+struct knobs {
+    const struct sysio *io;    /* borrowed */
+    struct undo *undo;         /* borrowed */
+    bool dry_run;              /* nothing is written, ever: the one place that honours it */
+    size_t n;
+    struct knob k[KNOBS_MAX];
+};
+
+/* Probes every row of the table: finds the home, reads it, opens it for writing without writing. Adopts originals
+ * from the journal. Never fails as a whole; each knob has its state. */
+void knobs_init(struct knobs *ks, const struct sysio *io, struct undo *undo, bool dry_run);
+struct knob *knobs_find(struct knobs *ks, const char *name); /* NULL: unknown */
+
+/* The whole path of a write: bounds, read and compare (a value that is not ours -> KNOB_FOREIGN, -ESTALE), journal
+ * `intended`, write, commit, read back, journal `confirmed`. Writing what is already there does nothing and returns 0.
+ * 1: written; 0: nothing to do; -errno. The read-back may differ by the kernel's rounding: see k->ours.
+ * `why` is for the log. */
+int knob_write(struct knobs *ks, struct knob *k, uint64_t value, const char *why);
+
+/* Reads every knob with ours or an original; tells the kernel's doing (rescale after hotplug: re-applied by the
+ * caller) from somebody else's. Returns a bit mask (index in ks->k) of knobs that changed hands just now; their state is
+ * KNOB_FOREIGN. *ret_rescaled: knobs whose value the kernel recomputed. */
+uint32_t knobs_verify(struct knobs *ks, uint32_t *ret_rescaled);
+
+/* Puts every original back, knob by knob; those of others are left alone. Number of knobs that could not be
+ * restored (0: all well). Journal lines of restored items are removed. */
+int knobs_restore(struct knobs *ks, const char *why);
+
+/* `tunectl release`: a foreign knob is ours again, the value found is its new original. -ENOENT, -EINVAL (not foreign). */
+int knob_release(struct knobs *ks, struct knob *k);
