@@ -35,7 +35,7 @@ PKGS   := libsystemd libpq sqlite3 smartcols json-c
 WARN   := -Wall -Wextra -Wshadow -Wconversion -Wformat=2 -Werror=format-security -Wvla \
 	-Wmissing-prototypes -Wstrict-prototypes -Wswitch-enum -Werror
 OPT    ?= -O2
-CPPFLAGS += -D_GNU_SOURCE -DTUNERD_VERSION='"$(VERSION)"' -DTUNERD_PREFIX='"$(PREFIX)"' -Idaemon -Ipolicies \
+CPPFLAGS += -D_GNU_SOURCE -DTUNERD_VERSION='"$(VERSION)"' -DCONFIG_VENDOR_DIR='"$(PREFIX)/share/tunerd"' -DCONFIG_LOCAL_DIR='"$(SYSCONFDIR)/tunerd"' -Idaemon -Ipolicies \
 	$(shell pkg-config --cflags $(PKGS))
 CFLAGS += -std=gnu17 $(OPT) -g -ffp-contract=off -fstack-protector-strong -fPIE -fno-strict-aliasing $(WARN) $(SAN)
 ifeq ($(SAN),)

@@ -11,8 +11,12 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define CONFIG_VENDOR_DIR "/usr/share/tunerd" /* overridden at build time */
+#ifndef CONFIG_VENDOR_DIR /* the build says where */
+#define CONFIG_VENDOR_DIR "/usr/share/tunerd"
+#endif
+#ifndef CONFIG_LOCAL_DIR
 #define CONFIG_LOCAL_DIR  "/etc/tunerd"
+#endif
 
 enum { CONFIG_NAME_MAX = 64, CONFIG_TEXT_MAX = 512, CONFIG_PROFILES_MAX = 32, PROFILE_KNOBS_MAX = 16, PROFILE_GUARDS_MAX = 8,
        PROFILE_MATCH_MAX = 8 };
