@@ -96,7 +96,7 @@ static void open_store(struct control *c)
     int r = store_open(in_dir(c->paths.state_dir, "state.db", path, sizeof path), false, &c->store, c->store_note,
                        sizeof c->store_note);
     if (r < 0) {
-        (void)snprintf(c->store_note, sizeof c->store_note, "%s: %s; nothing that is learned will survive a restart", path,
+        (void)snprintf(c->store_note, sizeof c->store_note, "%.150s: %s; what is learned will not survive a restart", path,
                        strerror(-r));
         log_msg(LOG_WARNING, "%s", c->store_note);
     } else if (*c->store_note) {

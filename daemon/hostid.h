@@ -4,7 +4,7 @@
 
 #include "sysio.h"
 
-/* CPU model, counts of CPUs, packages and nodes, kernel release in one line: "model | 4 cpus, 2 packages, 2 nodes | 6.1.0-x".
+/* CPU model, CPUs present, NUMA nodes, kernel release in one line: "model | cpus 0-3 | nodes 0-1 | 6.1.0-x".
  * What cannot be read is "unknown". 0, or -errno of the worst. */
 int hostid_fingerprint(const struct sysio *io, char *buf, size_t size);
 /* /proc/sys/kernel/random/boot_id; "" when unknown. */

@@ -3,6 +3,7 @@
 #include "status.h"
 
 #include "control.h"
+#include "util.h"
 #include "status_doing.h"
 
 #include <errno.h>

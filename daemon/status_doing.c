@@ -3,6 +3,7 @@
 #include "status_doing.h"
 
 #include "control.h"
+#include "util.h"
 
 #include <string.h>
 
