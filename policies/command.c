@@ -53,8 +53,13 @@ void tuner_set_noise(struct tuner *t, const struct tuner_noise *noise)
 
 static void show_values(struct tuner *t)
 {
-    for (uint8_t i = 0; i < t->n_knobs; i++)
-        t->decision.value[i] = tuner_value(t, i, t->sent[i]);
+    for (uint8_t i = 0; i < t->n_knobs; i++) {
+        double old = t->decision.value[i], new = tuner_value(t, i, t->sent[i]);
+
+        if (isnan(old) != isnan(new) || (!isnan(new) && (new < old || new > old)))
+            t->decision.moved = true;
+        t->decision.value[i] = new;
+    }
 }
 
 int tuner_adopt(struct tuner *t, const double *value)
@@ -148,7 +153,6 @@ const struct tuner_decision *tuner_take_knob(struct tuner *t, uint8_t knob)
     if (knob < t->n_knobs && !t->arms[knob].taken) {
         t->arms[knob].taken = true;
         reset_knob(t, knob);
-        t->decision.moved = true;
     }
     (void)tuner_finish(t);
     show_values(t);
@@ -171,7 +175,6 @@ const struct tuner_decision *tuner_give_knob(struct tuner *t, uint8_t knob, doub
         t->knobs[knob] = k;
         t->arms[knob] = arms;
         reset_knob(t, knob);
-        t->decision.moved = true;
     }
     (void)tuner_finish(t);
     show_values(t);
