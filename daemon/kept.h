@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A file of /proc or /sys that is read again and again through one descriptor. Below a fixture root it is opened
- * anew each time: there a file may have been replaced by another of the same name. */
+/* A file of /proc or /sys that is read again and again through one descriptor. Below a fixture root
+ * it is opened anew each time: there a file may have been replaced by another of the same name. */
 #pragma once
 
 #include "sysio.h"
 
 struct kept {
-    int fd; /* owned; -1: closed */
+    int fd;           /* owned; -1: closed */
     const char *path; /* static */
 };
 

@@ -30,12 +30,14 @@ static int encode(const char *name, struct perf_event_attr *ret)
     if (r != PFM_SUCCESS)
         return r == PFM_ERR_NOMEM ? -ENOMEM : -EOPNOTSUPP;
     attr.size = sizeof attr;
-    attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+    attr.read_format =
+        PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
     *ret = attr;
     return 0;
 }
 
-int perf_set_init(struct perf_set *p, const char *const *names, size_t n, uint32_t cpus_max, int cgroup_fd)
+int perf_set_init(struct perf_set *p, const char *const *names, size_t n, uint32_t cpus_max,
+                  int cgroup_fd)
 {
     struct perf_set s = { .n = n, .cpus_max = cpus_max, .cgroup_fd = cgroup_fd };
     int r = 0;
@@ -133,8 +135,10 @@ static int cpu_read(const struct perf_set *p, const struct perf_cpu *c, struct r
     return (size_t)n == want && ret->n == p->n ? 0 : -EIO;
 }
 
-/* Adds one CPU's increase. 1: added; 0: first reading, or nothing to say; -EIO: the events stand still. */
-static int cpu_add(const struct perf_set *p, struct perf_cpu *c, struct perf_sums *s, double *ret_part)
+/* Adds one CPU's increase. 1: added; 0: first reading, or nothing to say; -EIO: the events stand
+ * still. */
+static int cpu_add(const struct perf_set *p, struct perf_cpu *c, struct perf_sums *s,
+                   double *ret_part)
 {
     struct reading now;
     uint64_t enabled, running, d;

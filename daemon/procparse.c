@@ -24,7 +24,8 @@ int counter_delta(uint64_t before, uint64_t after, unsigned bits, uint64_t max_s
     return 0;
 }
 
-/* ---- scanning ---------------------------------------------------------------------------------- */
+/* ---- scanning ----------------------------------------------------------------------------------
+ */
 
 struct cursor {
     const char *at, *end;
@@ -83,7 +84,8 @@ int keyvalue_parse(const char *buf, size_t len, const char *key, uint64_t *ret)
         struct cursor line = { c.at, end ? end : c.end };
 
         if (take(&line, key) && take(&line, " ")) {
-            /* The text of the kernel always ends with a newline: a number without one may be a part of it. */
+            /* The text of the kernel always ends with a newline: a number without one may be a part
+             * of it. */
             if (!end)
                 return -EBADMSG;
             return number_parse(line.at, (size_t)(line.end - line.at), ret);
@@ -93,7 +95,8 @@ int keyvalue_parse(const char *buf, size_t len, const char *key, uint64_t *ret)
     return -ENOENT;
 }
 
-/* ---- sets of CPUs ------------------------------------------------------------------------------ */
+/* ---- sets of CPUs ------------------------------------------------------------------------------
+ */
 
 uint32_t cpuset_count(const struct cpuset *s)
 {
@@ -219,7 +222,8 @@ const char *cpulist_format(char *buf, size_t size, const struct cpuset *s)
     return buf;
 }
 
-/* ---- pressure ---------------------------------------------------------------------------------- */
+/* ---- pressure ----------------------------------------------------------------------------------
+ */
 
 /* "12.85": two decimals, as the kernel prints LOAD_FRAC. */
 static int take_pct(struct cursor *c, const char *key, double *ret)
@@ -249,7 +253,8 @@ static int take_psi_line(struct cursor *c, struct psi_line *ret)
 
     if (ret->present)
         return -EBADMSG; /* twice */
-    if ((r = take_pct(c, " avg10=", &l.avg10_pct)) < 0 || (r = take_pct(c, " avg60=", &l.avg60_pct)) < 0 ||
+    if ((r = take_pct(c, " avg10=", &l.avg10_pct)) < 0 ||
+        (r = take_pct(c, " avg60=", &l.avg60_pct)) < 0 ||
         (r = take_pct(c, " avg300=", &l.avg300_pct)) < 0)
         return r;
     if (!take(c, " total="))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Every kernel text format as a pure function of bytes: no I/O, no log, no allocation. Buffers need no NUL, and
- * nothing is assumed about what is in them. -EBADMSG: not this format (also: cut short); -ERANGE: a number does
- * not fit. Results are untouched on failure. */
+/* Every kernel text format as a pure function of bytes: no I/O, no log, no allocation. Buffers need
+ * no NUL, and nothing is assumed about what is in them. -EBADMSG: not this format (also: cut
+ * short); -ERANGE: a number does not fit. Results are untouched on failure. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,20 +10,25 @@
 
 #include "util.h"
 
-/* ---- counters ---------------------------------------------------------------------------------- */
-/* The increase of a kernel counter of 32 or 64 bits: the one place that knows about wrapping. A 32-bit counter
- * that went down has wrapped if that makes an increase of at most max_step, else it was reset. max_step: what
- * this counter can do in this time, 0 when that is not known (then half the range). 0, or -ERANGE: reset. */
+/* ---- counters ----------------------------------------------------------------------------------
+ */
+/* The increase of a kernel counter of 32 or 64 bits: the one place that knows about wrapping. A
+ * 32-bit counter that went down has wrapped if that makes an increase of at most max_step, else it
+ * was reset. max_step: what this counter can do in this time, 0 when that is not known (then half
+ * the range). 0, or -ERANGE: reset. */
 int counter_delta(uint64_t before, uint64_t after, unsigned bits, uint64_t max_step, uint64_t *ret);
 
-/* ---- numbers ----------------------------------------------------------------------------------- */
+/* ---- numbers -----------------------------------------------------------------------------------
+ */
 /* A decimal number and at most one newline after it. */
 int number_parse(const char *buf, size_t len, uint64_t *ret);
 
-/* The value of `key` among lines "key value" (cpu.stat, memory.events, ...). -ENOENT: no such key. */
+/* The value of `key` among lines "key value" (cpu.stat, memory.events, ...). -ENOENT: no such key.
+ */
 int keyvalue_parse(const char *buf, size_t len, const char *key, uint64_t *ret);
 
-/* ---- sets of CPUs ------------------------------------------------------------------------------ */
+/* ---- sets of CPUs ------------------------------------------------------------------------------
+ */
 #define CPUSET_MAX 8192 /* NR_CPUS of the distributions' kernels */
 struct cpuset {
     uint64_t word[CPUSET_MAX / 64];
@@ -48,7 +53,8 @@ int cpumask_parse(const char *buf, size_t len, struct cpuset *ret);
 /* The text of cpulist_parse, cut with "..." when it does not fit. Returns buf. */
 const char *cpulist_format(char *buf, size_t size, const struct cpuset *s);
 
-/* ---- pressure ---------------------------------------------------------------------------------- */
+/* ---- pressure ----------------------------------------------------------------------------------
+ */
 struct psi_line {
     bool present;
     double avg10_pct, avg60_pct, avg300_pct;
@@ -60,15 +66,12 @@ struct psi {
 /* A file of /proc/pressure or a cgroup's *.pressure; at least one of the two lines. */
 int psi_parse(const char *buf, size_t len, struct psi *ret);
 
-/* ---- /proc/schedstat --------------------------------------------------------------------------- */
+/* ---- /proc/schedstat ---------------------------------------------------------------------------
+ */
 /* The three kinds of balancing; versions print them in different orders. */
-enum schedstat_idle {
-    SCHEDSTAT_BUSY,
-    SCHEDSTAT_IDLE,
-    SCHEDSTAT_NEWIDLE,
-    SCHEDSTAT_IDLE_TYPES
-};
-/* Counters of one kind. Up to version 16 there is one imbalance, here _LOAD; the other three are 0. */
+enum schedstat_idle { SCHEDSTAT_BUSY, SCHEDSTAT_IDLE, SCHEDSTAT_NEWIDLE, SCHEDSTAT_IDLE_TYPES };
+/* Counters of one kind. Up to version 16 there is one imbalance, here _LOAD; the other three are 0.
+ */
 enum schedstat_lb {
     SCHEDSTAT_LB_COUNT,
     SCHEDSTAT_LB_BALANCED,
@@ -110,7 +113,8 @@ struct schedstat_row {
     /* CPU: the first five are 32 bits wide and stand still while kernel.sched_schedstats is 0. */
     uint32_t yld_count, sched_count, sched_goidle, ttwu_count, ttwu_local;
     uint64_t rq_cpu_ns_total, run_delay_ns_total, pcount_total;
-    /* Domain: all counters are 32 bits wide. Texts are borrowed from the buffer given to schedstat_next(). */
+    /* Domain: all counters are 32 bits wide. Texts are borrowed from the buffer given to
+     * schedstat_next(). */
     uint32_t domain;
     const char *name; /* empty before version 17 */
     size_t name_len;
@@ -133,14 +137,14 @@ struct schedstat_parser {
 /* No line is longer: a mask of 8192 CPUs is 2303 characters. */
 #define SCHEDSTAT_LINE_MAX 4096
 
-/* Takes the next row out of buf[0..len); to be called again from buf + *ret_used on, with more bytes behind it
- * after a 0. Starts from a zeroed parser.
- *   1  row filled; for a version that is not known (above 17) there are CPU rows only, with nothing but the
- *      fields 7 to 9 (run time, run delay, timeslices), and parser->layout is NULL
- *   0  no complete line is left
- *   -EBADMSG, -ERANGE; -EPROTONOSUPPORT: a version before 15
- * The row is scratch space: it is written to in every case. */
+/* Takes the next row out of buf[0..len); to be called again from buf + *ret_used on, with more
+ * bytes behind it after a 0. Starts from a zeroed parser. 1  row filled; for a version that is not
+ * known (above 17) there are CPU rows only, with nothing but the fields 7 to 9 (run time, run
+ * delay, timeslices), and parser->layout is NULL 0  no complete line is left -EBADMSG, -ERANGE;
+ * -EPROTONOSUPPORT: a version before 15 The row is scratch space: it is written to in every case.
+ */
 int schedstat_next(struct schedstat_parser *p, const char *buf, size_t len, size_t *ret_used,
                    struct schedstat_row *ret_row);
-/* After the last byte, with the number of bytes that were left over. 0; -EBADMSG: the text was cut short. */
+/* After the last byte, with the number of bytes that were left over. 0; -EBADMSG: the text was cut
+ * short. */
 int schedstat_finish(const struct schedstat_parser *p, size_t left);

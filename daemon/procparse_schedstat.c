@@ -7,8 +7,8 @@
 
 #define LB(x) SCHEDSTAT_LB_##x
 
-/* What differs between versions (show_schedstat() in kernel/sched/stats.c). The order of the three kinds is that
- * of enum cpu_idle_type, which 6.10 turned around. */
+/* What differs between versions (show_schedstat() in kernel/sched/stats.c). The order of the three
+ * kinds is that of enum cpu_idle_type, which 6.10 turned around. */
 struct schedstat_layout {
     uint64_t version;
     bool has_name;
@@ -20,25 +20,26 @@ static const struct schedstat_layout layouts[] = {
     { .version = 15,
       .order = { SCHEDSTAT_IDLE, SCHEDSTAT_BUSY, SCHEDSTAT_NEWIDLE },
       .per_type = 8,
-      .counter = { LB(COUNT), LB(BALANCED), LB(FAILED), LB(IMBALANCE_LOAD), LB(GAINED), LB(HOT_GAINED),
-                   LB(NOBUSYQ), LB(NOBUSYG) } },
+      .counter = { LB(COUNT), LB(BALANCED), LB(FAILED), LB(IMBALANCE_LOAD), LB(GAINED),
+                   LB(HOT_GAINED), LB(NOBUSYQ), LB(NOBUSYG) } },
     { .version = 16,
       .order = { SCHEDSTAT_BUSY, SCHEDSTAT_IDLE, SCHEDSTAT_NEWIDLE },
       .per_type = 8,
-      .counter = { LB(COUNT), LB(BALANCED), LB(FAILED), LB(IMBALANCE_LOAD), LB(GAINED), LB(HOT_GAINED),
-                   LB(NOBUSYQ), LB(NOBUSYG) } },
+      .counter = { LB(COUNT), LB(BALANCED), LB(FAILED), LB(IMBALANCE_LOAD), LB(GAINED),
+                   LB(HOT_GAINED), LB(NOBUSYQ), LB(NOBUSYG) } },
     { .version = 17,
       .has_name = true,
       .order = { SCHEDSTAT_BUSY, SCHEDSTAT_IDLE, SCHEDSTAT_NEWIDLE },
       .per_type = 11,
       .counter = { LB(COUNT), LB(BALANCED), LB(FAILED), LB(IMBALANCE_LOAD), LB(IMBALANCE_UTIL),
-                   LB(IMBALANCE_TASK), LB(IMBALANCE_MISFIT), LB(GAINED), LB(HOT_GAINED), LB(NOBUSYQ),
-                   LB(NOBUSYG) } },
+                   LB(IMBALANCE_TASK), LB(IMBALANCE_MISFIT), LB(GAINED), LB(HOT_GAINED),
+                   LB(NOBUSYQ), LB(NOBUSYG) } },
 };
 #define VERSION_FIRST 15
 #define VERSION_LAST  17
 
-/* A line is read through a cursor. The newline that ends it stops every scan, so that the end is not asked for. */
+/* A line is read through a cursor. The newline that ends it stops every scan, so that the end is
+ * not asked for. */
 static bool is_digit(char c)
 {
     return (unsigned)(c - '0') <= 9;

@@ -41,9 +41,9 @@ int schedstat_read_row(struct schedstat_reader *r, struct schedstat_row *ret)
         r->len -= r->at;
         r->at = 0;
         /* What is left is less than a line, so that there is room for a page. */
-        ssize_t n = read(r->file.fd, r->buf + r->len, SCHEDSTAT_LINE_MAX < sizeof r->buf - r->len
-                                                          ? SCHEDSTAT_LINE_MAX
-                                                          : sizeof r->buf - r->len);
+        ssize_t n = read(r->file.fd, r->buf + r->len,
+                         SCHEDSTAT_LINE_MAX < sizeof r->buf - r->len ? SCHEDSTAT_LINE_MAX
+                                                                     : sizeof r->buf - r->len);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)

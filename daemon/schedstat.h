@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* /proc/schedstat row by row through a small buffer: the file of 512 CPUs is close to 1 MB, and the kernel gives
- * it in pieces of at most 4 KiB. Allocates nothing. */
+/* /proc/schedstat row by row through a small buffer: the file of 512 CPUs is close to 1 MB, and the
+ * kernel gives it in pieces of at most 4 KiB. Allocates nothing. */
 #pragma once
 
 #include "kept.h"

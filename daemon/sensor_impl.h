@@ -8,7 +8,8 @@
 extern const struct sensor_def sensor_schedstat, sensor_psi, sensor_perf, sensor_topology;
 
 /* Sets state, error and reason, and returns error. */
-int sensor_say(struct sensor *s, enum sensor_state state, int error, const char *fmt, ...) _printf_(4, 5);
+int sensor_say(struct sensor *s, enum sensor_state state, int error, const char *fmt, ...)
+    _printf_(4, 5);
 /* The state that belongs to an errno of reading `path`. Returns error. */
 int sensor_say_errno(struct sensor *s, int error, const char *path);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Context switches and migrations on every CPU, through perf's software events, which need no counter hardware. */
+/* Context switches and migrations on every CPU, through perf's software events, which need no
+ * counter hardware. */
 #include "kept.h"
 #include "perf_set.h"
 #include "sensor_impl.h"
@@ -24,14 +25,18 @@ static int perf_denied(struct sensor *s, const struct sysio *io, int error)
     char level[16];
 
     if (sysio_read_line(io, PARANOID_PATH, level, sizeof level) <= 0)
-        return sensor_say(s, SENSOR_DENIED, error,
-                          "perf_event_open is not permitted: needs CAP_PERFMON, and the system call itself");
-    /* Upstream knows levels up to 2; Debian's and Ubuntu's 3 and 4 ask for the larger capability. */
+        return sensor_say(
+            s, SENSOR_DENIED, error,
+            "perf_event_open is not permitted: needs CAP_PERFMON, and the system call itself");
+    /* Upstream knows levels up to 2; Debian's and Ubuntu's 3 and 4 ask for the larger capability.
+     */
     if (level[0] >= '3' && level[0] <= '9')
-        return sensor_say(s, SENSOR_DENIED, error,
-                          "kernel.perf_event_paranoid is %s: this kernel then asks for CAP_SYS_ADMIN", level);
+        return sensor_say(
+            s, SENSOR_DENIED, error,
+            "kernel.perf_event_paranoid is %s: this kernel then asks for CAP_SYS_ADMIN", level);
     return sensor_say(s, SENSOR_DENIED, error,
-                      "kernel.perf_event_paranoid is %s: needs CAP_PERFMON (or CAP_SYS_ADMIN)", level);
+                      "kernel.perf_event_paranoid is %s: needs CAP_PERFMON (or CAP_SYS_ADMIN)",
+                      level);
 }
 
 static int perf_trouble(struct sensor *s, const struct sysio *io, int error)
@@ -41,13 +46,16 @@ static int perf_trouble(struct sensor *s, const struct sysio *io, int error)
     case -EPERM:
         return perf_denied(s, io, error);
     case -ENOSYS:
-        return sensor_say(s, SENSOR_ABSENT, error, "this kernel is built without CONFIG_PERF_EVENTS");
+        return sensor_say(s, SENSOR_ABSENT, error,
+                          "this kernel is built without CONFIG_PERF_EVENTS");
     case -ENOENT:
-        return sensor_say(s, SENSOR_ABSENT, error, "this kernel or machine does not have these events");
+        return sensor_say(s, SENSOR_ABSENT, error,
+                          "this kernel or machine does not have these events");
     case -ENODEV:
         return sensor_say(s, SENSOR_ABSENT, error, "no CPU or no counter for these events");
     case -EOPNOTSUPP:
-        return sensor_say(s, SENSOR_ABSENT, error, "these events are not supported on this machine");
+        return sensor_say(s, SENSOR_ABSENT, error,
+                          "these events are not supported on this machine");
     case -EMFILE:
         return sensor_say(s, SENSOR_FAILED, error,
                           "too few descriptors for all CPUs: raise the hard limit (LimitNOFILE=)");

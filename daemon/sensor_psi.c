@@ -35,17 +35,20 @@ static int psi_missing(struct sensor *s, const struct sysio *io)
     for (char *at = line, *word; n > 0 && (word = strsep(&at, " "));)
         if (strcmp(word, "psi=0") == 0 || strcmp(word, "psi=off") == 0)
             return sensor_say(s, SENSOR_DISABLED, -ENOENT,
-                              "%s is on the kernel command line: take it away or boot with psi=1", word);
-    return sensor_say(s, SENSOR_ABSENT, -ENOENT,
-                      "no %s: boot with psi=1 on the kernel command line; a kernel without CONFIG_PSI cannot",
-                      PSI_DIR);
+                              "%s is on the kernel command line: take it away or boot with psi=1",
+                              word);
+    return sensor_say(
+        s, SENSOR_ABSENT, -ENOENT,
+        "no %s: boot with psi=1 on the kernel command line; a kernel without CONFIG_PSI cannot",
+        PSI_DIR);
 }
 
 static int psi_trouble(struct sensor *s, int error, const char *path)
 {
     if (error == -EOPNOTSUPP)
-        return sensor_say(s, SENSOR_DISABLED, error,
-                          "pressure stall information is off: boot with psi=1 on the kernel command line");
+        return sensor_say(
+            s, SENSOR_DISABLED, error,
+            "pressure stall information is off: boot with psi=1 on the kernel command line");
     return sensor_say_errno(s, error, path);
 }
 
@@ -81,7 +84,8 @@ static int psi_open(struct sensor *s, const struct sysio *io)
     return last == -ENOENT ? psi_missing(s, io) : psi_trouble(s, last, path);
 }
 
-static void put_pct(struct window *w, enum metric m, const struct psi_line *before, const struct psi_line *now)
+static void put_pct(struct window *w, enum metric m, const struct psi_line *before,
+                    const struct psi_line *now)
 {
     uint64_t us;
     double pct;
@@ -94,8 +98,10 @@ static void put_pct(struct window *w, enum metric m, const struct psi_line *befo
     window_set(w, m, pct > 100 ? 100 : pct);
 }
 
-/* Puts what one source says into w. 0; -errno: the source could not be read. `gap` gets what it cannot say. */
-static int psi_read_one(struct psi_sensor *p, size_t i, const struct sysio *io, struct window *w, const char **gap)
+/* Puts what one source says into w. 0; -errno: the source could not be read. `gap` gets what it
+ * cannot say. */
+static int psi_read_one(struct psi_sensor *p, size_t i, const struct sysio *io, struct window *w,
+                        const char **gap)
 {
     char text[512];
     struct psi now;
@@ -108,7 +114,8 @@ static int psi_read_one(struct psi_sensor *p, size_t i, const struct sysio *io, 
         p->started[i] = false;
         return r;
     }
-    /* Every machine has made tasks wait for a CPU while it booted; tasks need not have waited for a disk. */
+    /* Every machine has made tasks wait for a CPU while it booted; tasks need not have waited for a
+     * disk. */
     dead = sources[i].some == METRIC_PSI_CPU_SOME && now.some.present && now.some.us_total == 0;
     if (dead)
         *gap = "has been 0 since the boot: it does not count here";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* /proc/schedstat as rates: waiting and running time always, wake-ups and balancing while kernel.sched_schedstats
- * makes them count. All of it summed over CPUs; switches nothing on. */
+/* /proc/schedstat as rates: waiting and running time always, wake-ups and balancing while
+ * kernel.sched_schedstats makes them count. All of it summed over CPUs; switches nothing on. */
 #include "schedstat.h"
 #include "sensor_impl.h"
 
@@ -127,7 +127,8 @@ static int take_domain(struct schedstat *st, const struct schedstat_row *row, st
         b->gained[t] = lb[SCHEDSTAT_LB_GAINED];
         b->hot_gained[t] = lb[SCHEDSTAT_LB_HOT_GAINED];
     }
-    add32(&s->affine, b->move_affine, row->tail[SCHEDSTAT_TTWU_MOVE_AFFINE], s->max_step, &s->domain_reset);
+    add32(&s->affine, b->move_affine, row->tail[SCHEDSTAT_TTWU_MOVE_AFFINE], s->max_step,
+          &s->domain_reset);
     b->move_affine = row->tail[SCHEDSTAT_TTWU_MOVE_AFFINE];
     b->identity = row->identity;
     return 0;
@@ -182,13 +183,15 @@ static void put_balance(struct window *w, const struct sums *s)
         window_set(w, METRIC_HOT_GAIN_RATIO, (double)s->hot_gained / (double)s->gained);
 }
 
-static void put(struct sensor *sensor, const struct schedstat *st, const struct sums *s, struct window *w)
+static void put(struct sensor *sensor, const struct schedstat *st, const struct sums *s,
+                struct window *w)
 {
     double t = window_seconds(w);
     bool domains_ok = !s->cpus_changed && !s->domains_changed && !s->domain_reset;
 
     if (s->slices == 0 && s->run_ns == 0) {
-        (void)sensor_say(sensor, SENSOR_PARTIAL, 0, "the counters of %s stand still", SCHEDSTAT_PATH);
+        (void)sensor_say(sensor, SENSOR_PARTIAL, 0, "the counters of %s stand still",
+                         SCHEDSTAT_PATH);
         return;
     }
     window_set(w, METRIC_RUNNING, (double)s->run_ns / 1e9 / t);
@@ -198,9 +201,10 @@ static void put(struct sensor *sensor, const struct schedstat *st, const struct 
         window_set(w, METRIC_RUNQ_WAIT_NS, (double)s->delay_ns / (double)s->slices);
 
     if (!st->reader.parser.layout) {
-        (void)sensor_say(sensor, SENSOR_PARTIAL, 0,
-                         "version %lu is not known: only run time, run-queue wait and timeslices are used",
-                         st->reader.parser.version);
+        (void)sensor_say(
+            sensor, SENSOR_PARTIAL, 0,
+            "version %lu is not known: only run time, run-queue wait and timeslices are used",
+            st->reader.parser.version);
         return;
     }
     switch (st->counting) {
@@ -209,11 +213,13 @@ static void put(struct sensor *sensor, const struct schedstat *st, const struct 
                          "kernel.sched_schedstats is 0: domain counters do not count");
         return;
     case COUNTING_PARTLY:
-        (void)sensor_say(sensor, SENSOR_PARTIAL, 0, "kernel.sched_schedstats was switched in this window");
+        (void)sensor_say(sensor, SENSOR_PARTIAL, 0,
+                         "kernel.sched_schedstats was switched in this window");
         return;
     case COUNTING_UNKNOWN:
-        (void)sensor_say(sensor, SENSOR_PARTIAL, 0,
-                         "not known yet whether the domain counters count (kernel.sched_schedstats)");
+        (void)sensor_say(
+            sensor, SENSOR_PARTIAL, 0,
+            "not known yet whether the domain counters count (kernel.sched_schedstats)");
         return;
     case COUNTING:
         break;
@@ -222,7 +228,8 @@ static void put(struct sensor *sensor, const struct schedstat *st, const struct 
     if (s->ttwu > 0)
         window_set(w, METRIC_WAKE_LOCAL_RATIO, (double)s->ttwu_local / (double)s->ttwu);
     if (s->domains == 0) {
-        (void)sensor_say(sensor, SENSOR_PARTIAL, 0, "no scheduling domains here: nothing is balanced");
+        (void)sensor_say(sensor, SENSOR_PARTIAL, 0,
+                         "no scheduling domains here: nothing is balanced");
         return;
     }
     if (domains_ok)
@@ -246,7 +253,9 @@ static int schedstat_sensor_read(struct sensor *sensor, const struct sysio *io, 
 {
     struct schedstat *st = sensor->private;
     double steps = STEPS_PER_S_MAX * window_seconds(w);
-    struct sums s = { .max_step = steps < 1e6 ? 1000000 : steps < 2e9 ? (uint64_t)steps : 2000000000 };
+    struct sums s = { .max_step = steps < 1e6   ? 1000000
+                                  : steps < 2e9 ? (uint64_t)steps
+                                                : 2000000000 };
     int r = read_all(st, io, &s);
 
     if (r < 0) {
@@ -309,7 +318,8 @@ static int make_room(struct schedstat *st, const struct sysio *io)
     if (r < 0)
         return r;
     ssize_t n = sysio_read(io, "/sys/devices/system/cpu/possible", text, sizeof text);
-    if (n > 0 && cpulist_parse(text, (size_t)n, &possible) == 0 && cpuset_end(&possible) > st->cpu_room)
+    if (n > 0 && cpulist_parse(text, (size_t)n, &possible) == 0 &&
+        cpuset_end(&possible) > st->cpu_room)
         st->cpu_room = cpuset_end(&possible);
     st->domain_room = st->cpu_room * domains_max;
     if (st->domain_room < rows)

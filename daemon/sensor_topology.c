@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which CPUs are online, and how many packages and NUMA nodes they are in. A change disturbs the window. */
+/* Which CPUs are online, and how many packages and NUMA nodes they are in. A change disturbs the
+ * window. */
 #include "kept.h"
 #include "procparse.h"
 #include "sensor_impl.h"
@@ -17,7 +18,8 @@ struct topology_sensor {
     struct topology facts;
 };
 
-/* Packages that have an online CPU. Firmware numbers them as it likes (-1 too), so their texts are compared. */
+/* Packages that have an online CPU. Firmware numbers them as it likes (-1 too), so their texts are
+ * compared. */
 static uint32_t count_packages(const struct sysio *io, const struct cpuset *cpus)
 {
     char seen[PACKAGES_MAX][16];
@@ -29,7 +31,8 @@ static uint32_t count_packages(const struct sysio *io, const struct cpuset *cpus
 
         if (!cpuset_has(cpus, cpu))
             continue;
-        (void)snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/topology/physical_package_id", cpu);
+        (void)snprintf(path, sizeof path,
+                       "/sys/devices/system/cpu/cpu%u/topology/physical_package_id", cpu);
         if (sysio_read_line(io, path, id, sizeof id) <= 0)
             continue;
         while (i < n && strcmp(seen[i], id) != 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of sensors, and one reading of all of them per window. Does not know what any of them reads. */
+/* The table of sensors, and one reading of all of them per window. Does not know what any of them
+ * reads. */
 #include "sensor.h"
 
 #include "sensor_impl.h"
@@ -8,8 +9,9 @@
 #include <stdarg.h>
 #include <string.h>
 
-#define RETRY_WINDOWS 60 /* a source that is not there: modules come, administrators boot nothing in between */
-#define FAILURES_MAX  3  /* readings in a row, then the source is closed and counts as not there */
+#define RETRY_WINDOWS                                                                              \
+    60 /* a source that is not there: modules come, administrators boot nothing in between */
+#define FAILURES_MAX  3 /* readings in a row, then the source is closed and counts as not there */
 #define WINDOW_MIN_NS NSEC_PER_MSEC
 
 const struct sensor_def *const sensor_table[] = {
@@ -20,8 +22,9 @@ _Static_assert(ELEMENTSOF(sensor_table) - 1 <= SENSORS_MAX, "struct sensors is t
 const char *sensor_state_name(enum sensor_state s)
 {
     static const char *const name[] = {
-        [SENSOR_STARTING] = "starting", [SENSOR_OK] = "ok",         [SENSOR_PARTIAL] = "partial",
-        [SENSOR_ABSENT] = "absent",     [SENSOR_DISABLED] = "disabled", [SENSOR_DENIED] = "denied",
+        [SENSOR_STARTING] = "starting", [SENSOR_OK] = "ok",
+        [SENSOR_PARTIAL] = "partial",   [SENSOR_ABSENT] = "absent",
+        [SENSOR_DISABLED] = "disabled", [SENSOR_DENIED] = "denied",
         [SENSOR_FORMAT] = "format",     [SENSOR_FAILED] = "failed",
     };
 
@@ -144,7 +147,9 @@ void sensors_done(struct sensors *ss)
 
 void sensors_read(struct sensors *ss, uint64_t now_ns, uint64_t real_ns, struct window *ret)
 {
-    struct window w = { .index = ss->index, .start_ns = ss->last_ns, .end_ns = now_ns, .real_ns = real_ns };
+    struct window w = {
+        .index = ss->index, .start_ns = ss->last_ns, .end_ns = now_ns, .real_ns = real_ns
+    };
     bool first = ss->last_ns == 0;
 
     if (first)

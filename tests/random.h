@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Random numbers for property tests: seeded by SEED, which is printed, so that a failure can be repeated. */
+/* Random numbers for property tests: seeded by SEED, which is printed, so that a failure can be
+ * repeated. */
 #pragma once
 
 #include <stdint.h>

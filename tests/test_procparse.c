@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Counters, numbers, sets of CPUs and pressure: known texts, malformed ones, properties over random ones. */
+/* Counters, numbers, sets of CPUs and pressure: known texts, malformed ones, properties over random
+ * ones. */
 #include "procparse.h"
 
 #include <errno.h>
@@ -23,10 +24,10 @@ static void test_delta_known(void **state)
     } t[] = {
         { 5, 9, 32, 0, 0, 4 },
         { 5, 5, 32, 100, 0, 0 },
-        { 4294967290, 4, 32, 100, 0, 10 },      /* wrapped */
+        { 4294967290, 4, 32, 100, 0, 10 }, /* wrapped */
         { 4294967290, 4, 32, 0, 0, 10 },
-        { 4294967290, 4, 32, 9, -ERANGE, 0 },   /* it cannot do that much: reset */
-        { 1000, 3, 32, 0, -ERANGE, 0 },         /* reset */
+        { 4294967290, 4, 32, 9, -ERANGE, 0 }, /* it cannot do that much: reset */
+        { 1000, 3, 32, 0, -ERANGE, 0 },       /* reset */
         { 3000000000, 10, 32, 1000000, -ERANGE, 0 },
         { 0, 4294967295, 32, 0, 0, 4294967295 },
         { 5, UINT64_MAX, 64, 0, 0, UINT64_MAX - 5 },
@@ -38,12 +39,14 @@ static void test_delta_known(void **state)
     for (size_t i = 0; i < ELEMENTSOF(t); i++) {
         uint64_t d = 77;
 
-        assert_int_equal(counter_delta(t[i].before, t[i].after, t[i].bits, t[i].max_step, &d), t[i].r);
+        assert_int_equal(counter_delta(t[i].before, t[i].after, t[i].bits, t[i].max_step, &d),
+                         t[i].r);
         assert_int_equal(d, t[i].r == 0 ? t[i].delta : 77);
     }
 }
 
-/* Any increase up to max_step comes back exactly, wherever the counter stands; small steps add up. */
+/* Any increase up to max_step comes back exactly, wherever the counter stands; small steps add up.
+ */
 static void test_delta_property(void **state)
 {
     struct rnd rnd = rnd_init("counter_delta");
@@ -70,7 +73,8 @@ static void test_delta_property(void **state)
 
 static void test_number(void **state)
 {
-    static const char *const bad[] = { "", "\n", " 1", "1 ", "-1", "+1", "0x1", "1\n\n", "1\n2", "1a", "1.0" };
+    static const char *const bad[] = { "",    "\n",    " 1",   "1 ", "-1", "+1",
+                                       "0x1", "1\n\n", "1\n2", "1a", "1.0" };
     uint64_t v = 7;
 
     (void)state;
@@ -96,7 +100,8 @@ static void test_keyvalue(void **state)
     assert_int_equal(v, 100);
     assert_int_equal(keyvalue_parse(text, n, "user", &v), -ENOENT);
     assert_int_equal(keyvalue_parse(text, n, "usec", &v), -ENOENT);
-    assert_int_equal(keyvalue_parse(text, n, "throttled_usec", &v), -EBADMSG); /* no newline: cut short */
+    assert_int_equal(keyvalue_parse(text, n, "throttled_usec", &v),
+                     -EBADMSG); /* no newline: cut short */
     assert_int_equal(keyvalue_parse("a b\n", 4, "a", &v), -EBADMSG);
     assert_int_equal(keyvalue_parse("", 0, "a", &v), -ENOENT);
     assert_int_equal(v, 100);
@@ -108,16 +113,25 @@ static void test_cpulist(void **state)
         const char *text;
         uint32_t count, end;
     } good[] = {
-        { "", 0, 0 },        { "\n", 0, 0 },          { "0\n", 1, 1 },         { "0-3,8\n", 5, 9 },
-        { "0-511", 512, 512 }, { "8191\n", 1, 8192 }, { "0-8191\n", 8192, 8192 }, { "1,3,5-6", 4, 7 },
+        { "", 0, 0 },
+        { "\n", 0, 0 },
+        { "0\n", 1, 1 },
+        { "0-3,8\n", 5, 9 },
+        { "0-511", 512, 512 },
+        { "8191\n", 1, 8192 },
+        { "0-8191\n", 8192, 8192 },
+        { "1,3,5-6", 4, 7 },
     };
     static const struct {
         const char *text;
         int r;
     } bad[] = {
-        { "0-", -EBADMSG },  { "-3", -EBADMSG },     { "3-1", -EBADMSG },  { "0,0", -EBADMSG },
-        { "5,1", -EBADMSG }, { "0,\n", -EBADMSG },   { ",0", -EBADMSG },   { "0-3:2/4", -EBADMSG },
-        { " 0", -EBADMSG },  { "0 1", -EBADMSG },    { "8192", -ERANGE },  { "0-99999999999", -ERANGE },
+        { "0-", -EBADMSG },    { "-3", -EBADMSG },
+        { "3-1", -EBADMSG },   { "0,0", -EBADMSG },
+        { "5,1", -EBADMSG },   { "0,\n", -EBADMSG },
+        { ",0", -EBADMSG },    { "0-3:2/4", -EBADMSG },
+        { " 0", -EBADMSG },    { "0 1", -EBADMSG },
+        { "8192", -ERANGE },   { "0-99999999999", -ERANGE },
         { "0\n\n", -EBADMSG }, { "99999999999999999999999", -ERANGE },
     };
     struct cpuset s;
@@ -141,8 +155,9 @@ static void test_cpulist(void **state)
 
 static void test_cpumask(void **state)
 {
-    static const char *const bad[] = { "", "\n", ",", "ff,", ",ff", "ff,ff", "fff,fffffff", "123456789", "0x3",
-                                       "FF", "3 ", "3,00000000 " };
+    static const char *const bad[] = { "",    "\n",    ",",           "ff,",
+                                       ",ff", "ff,ff", "fff,fffffff", "123456789",
+                                       "0x3", "FF",    "3 ",          "3,00000000 " };
     struct cpuset a, b;
     char wide[2400] = "1";
 
@@ -184,7 +199,8 @@ static void test_cpuset_property(void **state)
         assert_int_equal(cpulist_parse(list, strlen(list), &back), 0);
         assert_true(cpuset_equal(&s, &back));
         for (uint32_t w = (n + 31) / 32; w > 0; w--)
-            used += (size_t)sprintf(mask + used, "%08x%s", (unsigned)(s.word[(w - 1) / 2] >> ((w - 1) % 2 * 32)),
+            used += (size_t)sprintf(mask + used, "%08x%s",
+                                    (unsigned)(s.word[(w - 1) / 2] >> ((w - 1) % 2 * 32)),
                                     w > 1 ? "," : "");
         assert_int_equal(cpumask_parse(mask, used, &back), 0);
         assert_true(cpuset_equal(&s, &back));
@@ -216,11 +232,18 @@ static void test_psi(void **state)
 static void test_psi_malformed(void **state)
 {
     static const char *const bad[] = {
-        "", "\n", "some\n", "some avg10=1 avg60=0.00 avg300=0.00 total=1\n",
-        "some avg10=1.5 avg60=0.00 avg300=0.00 total=1\n", "some avg10=0.00 avg60=0.00 avg300=0.00 total=\n",
-        "some avg10=0.00 avg60=0.00 avg300=0.00 total=-1\n", "some avg10=0.00 avg60=0.00 avg300=0.00 total=1",
-        "some avg10=nan avg60=0.00 avg300=0.00 total=1\n", "idle avg10=0.00 avg60=0.00 avg300=0.00 total=1\n",
-        "some avg10=0.00 avg60=0.00 avg300=0.00 total=1\nsome avg10=0.00 avg60=0.00 avg300=0.00 total=1\n",
+        "",
+        "\n",
+        "some\n",
+        "some avg10=1 avg60=0.00 avg300=0.00 total=1\n",
+        "some avg10=1.5 avg60=0.00 avg300=0.00 total=1\n",
+        "some avg10=0.00 avg60=0.00 avg300=0.00 total=\n",
+        "some avg10=0.00 avg60=0.00 avg300=0.00 total=-1\n",
+        "some avg10=0.00 avg60=0.00 avg300=0.00 total=1",
+        "some avg10=nan avg60=0.00 avg300=0.00 total=1\n",
+        "idle avg10=0.00 avg60=0.00 avg300=0.00 total=1\n",
+        "some avg10=0.00 avg60=0.00 avg300=0.00 total=1\nsome avg10=0.00 avg60=0.00 avg300=0.00 "
+        "total=1\n",
         "some avg10=0.00 avg60=0.00 avg300=0.00 total=1 \n",
     };
     struct psi p = { .some.us_total = 7 };
@@ -228,9 +251,11 @@ static void test_psi_malformed(void **state)
     (void)state;
     for (size_t i = 0; i < ELEMENTSOF(bad); i++)
         assert_int_equal(psi_parse(bad[i], strlen(bad[i]), &p), -EBADMSG);
-    assert_int_equal(psi_parse("some avg10=0.00 avg60=0.00 avg300=0.00 total=99999999999999999999\n", 67, &p),
-                     -ERANGE);
-    /* Cut anywhere but between the lines, it is refused. In a buffer of that size, so that a look beyond shows. */
+    assert_int_equal(
+        psi_parse("some avg10=0.00 avg60=0.00 avg300=0.00 total=99999999999999999999\n", 67, &p),
+        -ERANGE);
+    /* Cut anywhere but between the lines, it is refused. In a buffer of that size, so that a look
+     * beyond shows. */
     for (size_t n = 0; n < sizeof psi_io - 1; n++) {
         char *cut = malloc(n ? n : 1);
 

@@ -12,24 +12,24 @@
 #include "random.h"
 
 struct sums {
-    uint64_t version, cpus, domains, run_ns, delay_ns, slices, newidle_count, busy_gained, affine, identity;
+    uint64_t version, cpus, domains, run_ns, delay_ns, slices, newidle_count, busy_gained, affine,
+        identity;
 };
 
-/* Sums over all lines: run time, run delay, timeslices, newidle lb_count, busy lb_gained, ttwu_move_affine. */
+/* Sums over all lines: run time, run delay, timeslices, newidle lb_count, busy lb_gained,
+ * ttwu_move_affine. */
 static const struct {
     const char *file;
     struct sums s;
 } captures[] = {
     { "v15-1cpu-5.10.223-debian-qemu-on.txt",
       { 15, 1, 0, 8139954438, 97841903470, 74406, 0, 0, 0, 0 } },
-    { "v15-1cpu-UP-nodomains.txt",
-      { 15, 1, 0, 285455085423, 2545228545876, 790551, 0, 0, 0, 0 } },
-    { "v15-1cpu-schedstats-off.txt",
-      { 15, 1, 0, 85778645197, 139355221621, 282008, 0, 0, 0, 0 } },
+    { "v15-1cpu-UP-nodomains.txt", { 15, 1, 0, 285455085423, 2545228545876, 790551, 0, 0, 0, 0 } },
+    { "v15-1cpu-schedstats-off.txt", { 15, 1, 0, 85778645197, 139355221621, 282008, 0, 0, 0, 0 } },
     { "v15-2cpu-prometheus-procfs.txt",
-      { 15, 2, 2, 3950622930755515, 707903591957602, 9913053251, 4453504039, 1553145, 47296657, 0 } },
-    { "v15-2cpu-schedstats-off.txt",
-      { 15, 2, 2, 112243344505, 120877284162, 49619, 0, 0, 0, 0 } },
+      { 15, 2, 2, 3950622930755515, 707903591957602, 9913053251, 4453504039, 1553145, 47296657,
+        0 } },
+    { "v15-2cpu-schedstats-off.txt", { 15, 2, 2, 112243344505, 120877284162, 49619, 0, 0, 0, 0 } },
     { "v15-64cpu-6.1.176-debian-qemu-on.txt",
       { 15, 64, 192, 95482295524, 33506326560, 14541, 1577, 0, 1245, 0 } },
     { "v15-8cpu-5.10.223-debian-qemu-on.txt",
@@ -164,8 +164,8 @@ static int parse_text(const char *text, struct sums *ret)
     return sum_up(text, strlen(text), strlen(text), ret);
 }
 
-#define Z8 " 0 0 0 0 0 0 0 0"
-#define Z12 " 0 0 0 0 0 0 0 0 0 0 0 0"
+#define Z8   " 0 0 0 0 0 0 0 0"
+#define Z12  " 0 0 0 0 0 0 0 0 0 0 0 0"
 #define CPU0 "cpu0 1 0 2 3 4 5 600 700 8"
 
 static void test_versions(void **state)
@@ -174,7 +174,9 @@ static void test_versions(void **state)
 
     (void)state;
     /* The same line says "idle, busy, newidle" in version 15 and "busy, idle, newidle" in 16. */
-    static const char line[] = "timestamp 1\n" CPU0 "\ndomain0 3 1 1 1 1 11 1 1 1 2 2 2 2 22 2 2 2 3 3 3 3 33 3 3 3" Z12 "\n";
+    static const char line[] =
+        "timestamp 1\n" CPU0 "\ndomain0 3 1 1 1 1 11 1 1 1 2 2 2 2 22 2 2 2 3 3 3 3 33 3 3 3" Z12
+        "\n";
     char text[512];
 
     (void)snprintf(text, sizeof text, "version 15\n%s", line);
@@ -188,7 +190,10 @@ static void test_versions(void **state)
     (void)snprintf(text, sizeof text, "version 17\n%s", line);
     assert_int_equal(parse_text(text, &s), -EBADMSG);
     /* A later version: CPU lines only. */
-    assert_int_equal(parse_text("version 18\ntimestamp 1\n" CPU0 "\ndomain0 what ever\nnew 1\ncpu1 1 0 2 3 4 5 1 2 3 4 5\n", &s), 0);
+    assert_int_equal(parse_text("version 18\ntimestamp 1\n" CPU0
+                                "\ndomain0 what ever\nnew 1\ncpu1 1 0 2 3 4 5 1 2 3 4 5\n",
+                                &s),
+                     0);
     assert_int_equal(s.version, 18);
     assert_int_equal(s.cpus, 2);
     assert_int_equal(s.domains, 0);
@@ -202,7 +207,10 @@ static void test_extra_fields(void **state)
     struct sums s;
 
     (void)state;
-    assert_int_equal(parse_text("version 15\ntimestamp 1\n" CPU0 " 9 10 11 x\ndomain0 00000001,00000003" Z8 Z8 Z8 Z12 " 77\n", &s), 0);
+    assert_int_equal(parse_text("version 15\ntimestamp 1\n" CPU0
+                                " 9 10 11 x\ndomain0 00000001,00000003" Z8 Z8 Z8 Z12 " 77\n",
+                                &s),
+                     0);
     assert_int_equal(s.slices, 8);
     assert_int_equal(s.domains, 1);
 }
@@ -285,7 +293,8 @@ static void test_hostile(void **state)
 
         memcpy(copy, text, len);
         for (uint64_t n = 1 + rnd_below(&rnd, 4); n > 0; n--)
-            copy[rnd_below(&rnd, len)] = rnd_below(&rnd, 2) ? (char)rnd_next(&rnd) : " \n0,9"[rnd_below(&rnd, 5)];
+            copy[rnd_below(&rnd, len)] =
+                rnd_below(&rnd, 2) ? (char)rnd_next(&rnd) : " \n0,9"[rnd_below(&rnd, 5)];
         int r = sum_up(copy, len, 4096, &s);
         assert_true(r == 0 || r == -EBADMSG || r == -ERANGE || r == -EPROTONOSUPPORT);
         free(copy);
@@ -296,8 +305,9 @@ static void test_hostile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_captures),     cmocka_unit_test(test_truncated), cmocka_unit_test(test_versions),
-        cmocka_unit_test(test_extra_fields), cmocka_unit_test(test_malformed), cmocka_unit_test(test_oversized_line),
+        cmocka_unit_test(test_captures),  cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_versions),  cmocka_unit_test(test_extra_fields),
+        cmocka_unit_test(test_malformed), cmocka_unit_test(test_oversized_line),
         cmocka_unit_test(test_hostile),
     };
 
