@@ -24,8 +24,7 @@ int counter_delta(uint64_t before, uint64_t after, unsigned bits, uint64_t max_s
     return 0;
 }
 
-/* ---- scanning ----------------------------------------------------------------------------------
- */
+/* Scanning. */
 
 struct cursor {
     const char *at, *end;
@@ -95,8 +94,7 @@ int keyvalue_parse(const char *buf, size_t len, const char *key, uint64_t *ret)
     return -ENOENT;
 }
 
-/* ---- sets of CPUs ------------------------------------------------------------------------------
- */
+/* Sets of CPUs. */
 
 uint32_t cpuset_count(const struct cpuset *s)
 {
@@ -222,8 +220,7 @@ const char *cpulist_format(char *buf, size_t size, const struct cpuset *s)
     return buf;
 }
 
-/* ---- pressure ----------------------------------------------------------------------------------
- */
+/* Pressure. */
 
 /* "12.85": two decimals, as the kernel prints LOAD_FRAC. */
 static int take_pct(struct cursor *c, const char *key, double *ret)

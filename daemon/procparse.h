@@ -10,16 +10,16 @@
 
 #include "util.h"
 
-/* ---- counters ----------------------------------------------------------------------------------
- */
+/* Counters. */
+
 /* The increase of a kernel counter of 32 or 64 bits: the one place that knows about wrapping. A
  * 32-bit counter that went down has wrapped if that makes an increase of at most max_step, else it
  * was reset. max_step: what this counter can do in this time, 0 when that is not known (then half
  * the range). 0, or -ERANGE: reset. */
 int counter_delta(uint64_t before, uint64_t after, unsigned bits, uint64_t max_step, uint64_t *ret);
 
-/* ---- numbers -----------------------------------------------------------------------------------
- */
+/* Numbers. */
+
 /* A decimal number and at most one newline after it. */
 int number_parse(const char *buf, size_t len, uint64_t *ret);
 
@@ -27,8 +27,8 @@ int number_parse(const char *buf, size_t len, uint64_t *ret);
  */
 int keyvalue_parse(const char *buf, size_t len, const char *key, uint64_t *ret);
 
-/* ---- sets of CPUs ------------------------------------------------------------------------------
- */
+/* Sets of CPUs. */
+
 #define CPUSET_MAX 8192 /* NR_CPUS of the distributions' kernels */
 struct cpuset {
     uint64_t word[CPUSET_MAX / 64];
@@ -53,8 +53,8 @@ int cpumask_parse(const char *buf, size_t len, struct cpuset *ret);
 /* The text of cpulist_parse, cut with "..." when it does not fit. Returns buf. */
 const char *cpulist_format(char *buf, size_t size, const struct cpuset *s);
 
-/* ---- pressure ----------------------------------------------------------------------------------
- */
+/* Pressure. */
+
 struct psi_line {
     bool present;
     double avg10_pct, avg60_pct, avg300_pct;
@@ -66,8 +66,8 @@ struct psi {
 /* A file of /proc/pressure or a cgroup's *.pressure; at least one of the two lines. */
 int psi_parse(const char *buf, size_t len, struct psi *ret);
 
-/* ---- /proc/schedstat ---------------------------------------------------------------------------
- */
+/* /proc/schedstat, row by row. */
+
 /* The three kinds of balancing; versions print them in different orders. */
 enum schedstat_idle { SCHEDSTAT_BUSY, SCHEDSTAT_IDLE, SCHEDSTAT_NEWIDLE, SCHEDSTAT_IDLE_TYPES };
 /* Counters of one kind. Up to version 16 there is one imbalance, here _LOAD; the other three are 0.

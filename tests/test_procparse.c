@@ -229,22 +229,24 @@ static void test_psi(void **state)
     assert_true(!p.some.present && p.full.present);
 }
 
+#define AVG "avg10=0.00 avg60=0.00 avg300=0.00 "
+
 static void test_psi_malformed(void **state)
 {
+    static const char twice[] = "some " AVG "total=1\nsome " AVG "total=1\n";
     static const char *const bad[] = {
         "",
         "\n",
         "some\n",
+        twice,
         "some avg10=1 avg60=0.00 avg300=0.00 total=1\n",
         "some avg10=1.5 avg60=0.00 avg300=0.00 total=1\n",
-        "some avg10=0.00 avg60=0.00 avg300=0.00 total=\n",
-        "some avg10=0.00 avg60=0.00 avg300=0.00 total=-1\n",
-        "some avg10=0.00 avg60=0.00 avg300=0.00 total=1",
         "some avg10=nan avg60=0.00 avg300=0.00 total=1\n",
-        "idle avg10=0.00 avg60=0.00 avg300=0.00 total=1\n",
-        "some avg10=0.00 avg60=0.00 avg300=0.00 total=1\nsome avg10=0.00 avg60=0.00 avg300=0.00 "
-        "total=1\n",
-        "some avg10=0.00 avg60=0.00 avg300=0.00 total=1 \n",
+        "some " AVG "total=\n",
+        "some " AVG "total=-1\n",
+        "some " AVG "total=1",
+        "some " AVG "total=1 \n",
+        "idle " AVG "total=1\n",
     };
     struct psi p = { .some.us_total = 7 };
 
