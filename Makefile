@@ -2,7 +2,9 @@
 # tunerd: everything is built into $(BUILD).  `make help` lists the goals.
 
 BUILD   ?= build
-CC      ?= gcc
+ifeq ($(origin CC),default)
+CC := gcc
+endif
 PREFIX  ?= /usr
 DESTDIR ?=
 SYSCONFDIR ?= /etc
@@ -46,6 +48,10 @@ endif
 LDFLAGS += -pie -Wl,-z,relro,-z,now,--as-needed $(SAN)
 LIBS   := $(shell pkg-config --libs $(PKGS)) -linih -lpfm -lm
 
+# `make V=1` shows the commands.
+Q      := $(if $(V),,@)
+say     = $(if $(V),,@printf '  %-5s%s\n' $(1) $@)
+
 srcs    = $(sort $(wildcard $(1)/*.c))
 objs    = $(patsubst %.c,$(BUILD)/obj/%.o,$(call srcs,$(1)))
 POLICY_OBJS := $(call objs,policies)
@@ -60,22 +66,26 @@ $(BUILD)/libpolicies.a: $(POLICY_OBJS)
 $(BUILD)/libtunerd.a: $(DAEMON_OBJS)
 $(BUILD)/%.a:
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(Q)$(AR) rcs $@ $^
 
 ARCHIVES := $(BUILD)/libtunerd.a $(BUILD)/libpolicies.a
 $(BUILD)/tunerd: $(BUILD)/obj/daemon/main.o $(ARCHIVES)
 $(BUILD)/tunectl: $(call objs,tunectl) $(ARCHIVES)
 $(BUILD)/demo-plant: $(call objs,demo) $(ARCHIVES)
 $(BUILD)/tunerd $(BUILD)/tunectl $(BUILD)/demo-plant:
-	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+	$(call say,LINK)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 $(BUILD)/tunesim: $(call objs,tunesim) $(BUILD)/libpolicies.a
-	$(CC) $(LDFLAGS) -o $@ $^ -linih -lm
+	$(call say,LINK)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -linih -lm
 $(BUILD)/test_%: $(BUILD)/obj/tests/test_%.o $(ARCHIVES)
-	$(CC) $(LDFLAGS) -o $@ $< $(ARCHIVES) $(LIBS) -lcmocka
+	$(call say,LINK)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $< $(ARCHIVES) $(LIBS) -lcmocka
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 # Tests use cmocka's macros, which convert and shadow freely.
 $(BUILD)/obj/tests/%.o: WARN := -Wall -Wextra -Werror
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

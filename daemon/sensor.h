@@ -38,6 +38,7 @@ struct sensor {
     char reason[160];  /* for people; empty when OK */
     bool is_open;
     uint32_t retry_in; /* windows until open() is tried again */
+    uint32_t failures; /* readings that failed in a row */
     void *private;     /* owned */
 };
 

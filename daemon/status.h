@@ -25,9 +25,9 @@
  *               "arm": "incumbent" | "candidate" | "settling", "position": 4, "length": 14,
  *               "quads": 2, "mean_pct": 1.2 | null, "lo_pct": .. | null, "hi_pct": .. | null, "e": 3.1 | null, "bar": 50 },
  *    "decisions": [ DECISION... newest first, at most 10 ],
- *    "counters": { "windows": 17, "missing": 1, "moves": 0, "writes": 0, "debt_pct_windows": 0.0 },
- *    "sensors": [ { "name": "schedstat", "what": "...", "state": "ok", "reason": "",
- *                   "metrics": { "runq_wait_ns": 1.0 | null, ... } } ],
+ *    "counters": { "windows": 17, "missing": 1, "moves": 0, "writes": 0, "unrestored": 0, "debt_pct_windows": 0.0 },
+ *    "sensors": [ { "name": "schedstat", "what": "...", "state": "ok", "reason": "" } ],
+ *    "metrics": { "runq_wait_ns": 1.0 | null, ... },            // of the last window
  *    "store": { "path": "...", "state": "ok" | "unavailable", "reason": "" } }
  *
  *  DECISION: { "time": 1764542191.5, "window": 120, "class": "postgresql/24", "what": "accept" | "reject" | "abort" | "rollback" |
