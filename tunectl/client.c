@@ -50,6 +50,7 @@ static int explain(const char *method, const sd_bus_error *e, int r)
     (void)fprintf(stderr, "tunectl: %s\n", e->message ? e->message : strerror(-r));
     /* Wrong arguments and wrong configuration are the caller's to mend. */
     if (sd_bus_error_has_name(e, BUS_INTERFACE ".Error.Configuration") ||
+        sd_bus_error_has_name(e, BUS_INTERFACE ".Error.NoSuchKnob") ||
         sd_bus_error_has_name(e, "org.freedesktop.DBus.Error.InvalidArgs"))
         return CTL_USAGE;
     return CTL_ERROR;

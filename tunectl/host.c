@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "doc.h"
+#include "hostid.h"
 #include "render.h"
 #include "sensor.h"
 #include "text.h"
@@ -17,6 +18,7 @@
 struct host {
     struct sysio io;
     struct undo undo;
+    int journal_error; /* 0 or -errno */
     struct knobs knobs;
     struct sensors sensors;
     struct topology topology;
@@ -25,23 +27,19 @@ struct host {
     char why_not[256];
 };
 
-void host_boot_id(const struct sysio *io, char *buf, size_t size)
-{
-    if (sysio_read_line(io, "/proc/sys/kernel/random/boot_id", buf, size) < 0)
-        buf[0] = '\0';
-}
-
 static void load_journal(const struct ctl *c, struct host *h)
 {
     char path[4096], boot_id[64];
 
-    host_boot_id(&h->io, boot_id, sizeof boot_id);
-    if (snprintf(path, sizeof path, "%s/undo", c->runtime_dir) < (int)sizeof path &&
-        access(path, R_OK) == 0) {
-        int r = undo_load(&h->undo, path, boot_id);
-        if (r < 0)
-            (void)fprintf(stderr, "tunectl: %s: %s\n", path, strerror(-r));
-    }
+    (void)hostid_boot(&h->io, boot_id, sizeof boot_id);
+    (void)snprintf(path, sizeof path, "%s/undo", c->runtime_dir);
+    if (access(path, R_OK) == 0)
+        h->journal_error = undo_load(&h->undo, path, boot_id);
+    else if (errno != ENOENT && errno != ENOTDIR)
+        h->journal_error = -errno;
+    if (h->journal_error < 0)
+        (void)fprintf(stderr, "tunectl: %s: %s%s\n", path, strerror(-h->journal_error),
+                      h->journal_error == -EACCES ? "; try sudo" : "");
     /* The journal belongs to the daemon: what the probe learns stays in memory, no file can be made
      * here. */
     (void)copy_string(h->undo.path, sizeof h->undo.path, "/dev/null/undo");
@@ -65,8 +63,7 @@ int host_probe(const struct ctl *c, struct host **ret)
     load_journal(c, h);
     knobs_init(&h->knobs, &h->io, &h->undo, true);
     (void)knobs_why_not(&h->knobs, &h->io, h->why_not, sizeof h->why_not);
-    if (sysio_read_line(&h->io, "/proc/sys/kernel/osrelease", h->kernel, sizeof h->kernel) < 0)
-        h->kernel[0] = '\0';
+    (void)hostid_kernel(&h->io, h->kernel, sizeof h->kernel);
     /* Rates need two readings. */
     (void)sensors_init(&h->sensors, &h->io);
     sensors_read(&h->sensors, now_mono_ns(), now_real_ns(), &h->window);
@@ -95,6 +92,11 @@ struct knob *host_knob(struct host *h, const char *name)
 const struct undo *host_undo(const struct host *h)
 {
     return &h->undo;
+}
+
+int host_journal_error(const struct host *h)
+{
+    return h->journal_error;
 }
 
 const struct sysio *host_io(const struct host *h)

@@ -17,7 +17,9 @@ struct host *host_free(struct host *h); /* returns NULL; NULL is fine */
 
 struct knob *host_knob(struct host *h, const char *name); /* borrowed; NULL: unknown */
 const struct undo *host_undo(const struct host *h);       /* borrowed */
-const struct sysio *host_io(const struct host *h);        /* borrowed */
+/* 0, or -errno when the journal could not be read (whole); this is on stderr already. */
+int host_journal_error(const struct host *h);
+const struct sysio *host_io(const struct host *h); /* borrowed */
 bool host_is_tunable(const struct host *h);
 /* Why nothing can be written, for people; "" when something can. Borrowed. */
 const char *host_why_not(const struct host *h);
@@ -26,6 +28,3 @@ const char *host_why_not(const struct host *h);
 int host_print(struct host *h, FILE *f, size_t width, bool colour);
 /* The same as JSON: members host, knobs and sensors as in status.h. Owned by the caller. */
 struct json_object *host_document(struct host *h);
-
-/* Boot id of the host below c->root; "" when unknown. */
-void host_boot_id(const struct sysio *io, char *buf, size_t size);

@@ -24,7 +24,7 @@ enum {
     OPT_RUNTIME_DIR,
     OPT_STATE_DIR,
     OPT_CONFIG,
-    OPT_PROFILES,
+    OPT_CONFIG_DIR,
     OPT_HELP,
     OPT_VERSION,
 };
@@ -43,8 +43,10 @@ static const struct {
     { "root", "DIR", "look for /proc and /sys below DIR", OPT_ROOT },
     { "runtime-dir", "DIR", "journal and lock of the daemon (/run/tunerd)", OPT_RUNTIME_DIR },
     { "state-dir", "DIR", "the store (/var/lib/tunerd)", OPT_STATE_DIR },
-    { "config", "FILE", "read FILE instead of the installed tunerd.conf", OPT_CONFIG },
-    { "profiles", "DIR", "read profiles from DIR instead of the installed ones", OPT_PROFILES },
+    { "config", "FILE", "read FILE in place of the installed tunerd.conf", OPT_CONFIG },
+    { "config-dir", "DIR",
+      "read tunerd.conf and profiles/ from DIR, nothing from the installed places",
+      OPT_CONFIG_DIR },
     { "help", NULL, "this text", OPT_HELP },
     { "version", NULL, "the version", OPT_VERSION },
 };
@@ -201,8 +203,8 @@ static int parse_options(struct ctl *c, int argc, char **argv, int *given)
         case OPT_CONFIG:
             c->config = optarg;
             break;
-        case OPT_PROFILES:
-            c->profiles = optarg;
+        case OPT_CONFIG_DIR:
+            c->config_dir = optarg;
             break;
         case OPT_FOR:
             r = parse_for(c, optarg);

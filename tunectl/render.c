@@ -108,7 +108,7 @@ static void render_objective(const struct render *r, struct json_object *doc)
     char line[640], v[5][TEXT_SHORT];
     const char *state = doc_text(o, "state", "unknown"), *help;
 
-    if (!o) {
+    if (!o || strcmp(state, "none") == 0) {
         render_line(r, "objective", "none: without an objective nothing is tried", 1);
         return;
     }

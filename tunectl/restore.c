@@ -8,46 +8,13 @@
 #include <sys/file.h>
 
 #include "client.h"
-#include "host.h"
+#include "hostid.h"
+#include "knob.h"
 #include "settings.h"
 #include "tunectl.h"
 #include "undo.h"
+#include "unitjob.h"
 #include "util.h"
-
-#define SYSTEMD_NAME    "org.freedesktop.systemd1"
-#define SYSTEMD_PATH    "/org/freedesktop/systemd1"
-#define SYSTEMD_MANAGER SYSTEMD_NAME ".Manager"
-
-/* Type of the job that systemd has pending for our unit: "restart", "stop", ...; "" when there is
- * none or nobody can be asked. */
-static void pending_job(char *buf, size_t size)
-{
-    __attribute__((cleanup(sd_bus_flush_close_unrefp))) sd_bus *bus = NULL;
-    __attribute__((cleanup(sd_bus_message_unrefp))) sd_bus_message *unit = NULL, *job = NULL;
-    __attribute__((cleanup(sd_bus_error_free))) sd_bus_error e = SD_BUS_ERROR_NULL;
-    _cleanup_free_ char *type = NULL;
-    const char *name = getenv("TUNERD_UNIT"), *path = NULL;
-    uint32_t id = 0;
-
-    buf[0] = '\0';
-    if (sd_bus_open_system(&bus) < 0 ||
-        sd_bus_set_method_call_timeout(bus, CLIENT_TIMEOUT_US) < 0 ||
-        sd_bus_call_method(bus, SYSTEMD_NAME, SYSTEMD_PATH, SYSTEMD_MANAGER, "GetUnit", NULL, &unit,
-                           "s", name && *name ? name : "tunerd.service") < 0 ||
-        sd_bus_message_read(unit, "o", &path) < 0 ||
-        sd_bus_get_property(bus, SYSTEMD_NAME, path, SYSTEMD_NAME ".Unit", "Job", &e, &job,
-                            "(uo)") < 0 ||
-        sd_bus_message_read(job, "(uo)", &id, &path) < 0 || id == 0)
-        return;
-    if (sd_bus_get_property_string(bus, SYSTEMD_NAME, path, SYSTEMD_NAME ".Job", "JobType", NULL,
-                                   &type) >= 0)
-        (void)copy_string(buf, size, type);
-}
-
-static bool is_restart(const char *job)
-{
-    return strcmp(job, "restart") == 0 || strcmp(job, "try-restart") == 0;
-}
 
 static bool wants_keep(const struct ctl *c)
 {
@@ -65,12 +32,10 @@ static bool wants_keep(const struct ctl *c)
 static bool keeps_at_service_stop(const struct ctl *c)
 {
     const char *result = getenv("SERVICE_RESULT");
-    char job[32];
 
     if (!result || strcmp(result, "success") != 0)
         return false;
-    pending_job(job, sizeof job);
-    if (is_restart(job)) {
+    if (unit_is_restarting()) {
         (void)printf("restart: values stay, the next process adopts them\n");
         return true;
     }
@@ -81,7 +46,7 @@ static bool keeps_at_service_stop(const struct ctl *c)
     return false;
 }
 
-/* Holds RUNTIME/lock so that no daemon starts meanwhile. CTL_OK with *ret_fd (-1: no lock needed).
+/* Holds RUNTIME/lock so that no daemon starts meanwhile. CTL_OK with *ret_fd owned by the caller.
  */
 static int take_lock(const struct ctl *c, int *ret_fd)
 {
@@ -115,7 +80,7 @@ static int restore_from_journal(const struct ctl *c)
     struct sysio io;
 
     (void)snprintf(path, sizeof path, "%s/undo", c->runtime_dir);
-    if (access(path, F_OK) < 0) {
+    if (access(path, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR)) {
         (void)printf("nothing to restore: there is no journal (%s)\n", path);
         return CTL_OK;
     }
@@ -127,7 +92,7 @@ static int restore_from_journal(const struct ctl *c)
         (void)fprintf(stderr, "tunectl: %s: %s\n", c->root, strerror(-r));
         return CTL_ERROR;
     }
-    host_boot_id(&io, boot_id, sizeof boot_id);
+    (void)hostid_boot(&io, boot_id, sizeof boot_id);
     r = knobs_restore_from_journal(&io, path, boot_id, stdout);
     sysio_done(&io);
     if (r < 0) {

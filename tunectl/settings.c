@@ -11,9 +11,9 @@
 int settings_load(const struct ctl *c, struct config **ret)
 {
     struct config_error e = { 0 };
-    const char *vendor = c->profiles ? c->profiles : CONFIG_VENDOR_DIR;
+    const char *vendor = c->config_dir ? c->config_dir : CONFIG_VENDOR_DIR;
 
-    if (config_load(vendor, c->profiles ? NULL : CONFIG_LOCAL_DIR, c->config, ret, &e) == 0)
+    if (config_load(vendor, c->config_dir ? NULL : CONFIG_LOCAL_DIR, c->config, ret, &e) == 0)
         return CTL_OK;
     (void)fprintf(stderr, "tunectl: %s\n", e.text);
     return CTL_USAGE;

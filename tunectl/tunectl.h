@@ -22,7 +22,7 @@ struct ctl {
     const char *runtime_dir; /* "/run/tunerd" */
     const char *state_dir;   /* "/var/lib/tunerd" */
     const char *config;      /* NULL: vendor's and local files */
-    const char *profiles;    /* NULL: vendor's and local directories */
+    const char *config_dir;  /* NULL: the installed places */
     const char *from;        /* status: a saved document instead of the daemon */
     bool json, trace, baseline, service_stop;
     uint64_t for_ns; /* 0: until reboot */

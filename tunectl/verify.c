@@ -195,15 +195,17 @@ int verb_verify(const struct ctl *c)
     }
     if (checks && c->json)
         print_json(checks, u->n, running);
-    else if (checks && u->n == 0)
+    else if (checks && u->n == 0 && host_journal_error(h) == 0)
         (void)printf(
             "nothing differs: the journal holds no original, tunerd has changed nothing\n");
-    else if (checks)
+    else if (checks && u->n > 0)
         print_table(checks, u->n);
     if (checks && u->n > 0 && !c->json)
         (void)printf("\n%s; %zu of %zu differ from what we think\n",
                      running ? "the daemon runs" : "no daemon runs", differences, u->n);
-    code = !checks ? CTL_ERROR : differences > 0 ? CTL_DIFFERS : CTL_OK;
+    code = differences > 0 ? CTL_DIFFERS : CTL_OK;
+    if (!checks || host_journal_error(h) < 0)
+        code = ctl_worse(code, CTL_ERROR);
     (void)host_free(h);
     return code;
 }
