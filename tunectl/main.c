@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* tunectl: the options, the table of verbs and the help that follows from both. What a verb does is
+ * in the file of its group. */
+#include "tunectl.h"
+
+#include <getopt.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "log.h"
+#include "util.h"
+
+/* Options of single verbs, as bits of struct verb.options; the others are for every verb. */
+enum {
+    OPT_JSON = 1 << 0,
+    OPT_FOR = 1 << 1,
+    OPT_BASELINE = 1 << 2,
+    OPT_SERVICE_STOP = 1 << 3,
+    OPT_TRACE = 1 << 4,
+    OPT_FROM = 1 << 5,
+    OPT_GLOBAL = 1 << 8,
+    OPT_ROOT = OPT_GLOBAL + 1,
+    OPT_RUNTIME_DIR,
+    OPT_STATE_DIR,
+    OPT_CONFIG,
+    OPT_CONFIG_DIR,
+    OPT_HELP,
+    OPT_VERSION,
+};
+
+static const struct {
+    const char *name, *arg, *help;
+    int id;
+} options[] = {
+    { "json", NULL, "print a JSON document instead of text", OPT_JSON },
+    { "for", "T", "go back by itself after T: 90s, 10min, 2h", OPT_FOR },
+    { "baseline", NULL, "pause at the original values", OPT_BASELINE },
+    { "service-stop", NULL, "as the unit's ExecStopPost: a pending restart keeps the values",
+      OPT_SERVICE_STOP },
+    { "trace", NULL, "the recorded windows as CSV", OPT_TRACE },
+    { "from", "FILE", "show a document saved by status --json; \"-\" is stdin", OPT_FROM },
+    { "root", "DIR", "look for /proc and /sys below DIR", OPT_ROOT },
+    { "runtime-dir", "DIR", "journal and lock of the daemon (/run/tunerd)", OPT_RUNTIME_DIR },
+    { "state-dir", "DIR", "the store (/var/lib/tunerd)", OPT_STATE_DIR },
+    { "config", "FILE", "read FILE in place of the installed tunerd.conf", OPT_CONFIG },
+    { "config-dir", "DIR",
+      "read tunerd.conf and profiles/ from DIR, nothing from the installed places",
+      OPT_CONFIG_DIR },
+    { "help", NULL, "this text", OPT_HELP },
+    { "version", NULL, "the version", OPT_VERSION },
+};
+
+static const struct verb {
+    const char *name, *args, *help;
+    int options;
+    size_t min_words, max_words;
+    int (*run)(const struct ctl *c);
+} verbs[] = {
+    { "status", "", "what is happening and why, on one screen", OPT_JSON | OPT_FROM, 0, 0,
+      verb_status },
+    { "watch", "", "status again after every window", OPT_JSON, 0, 0, verb_watch },
+    { "tune", "[--for T]", "allow trials and writes", OPT_FOR, 0, 0, verb_tune },
+    { "observe", "[--for T]", "put the originals back and only look", OPT_FOR, 0, 0, verb_observe },
+    { "pause", "[--for T] [--baseline]", "try nothing, hold the values in force",
+      OPT_FOR | OPT_BASELINE, 0, 0, verb_pause },
+    { "resume", "", "end a pause", 0, 0, 0, verb_resume },
+    { "release", "KNOB", "tune again a knob that somebody else wrote", 0, 1, 1, verb_release },
+    { "reload", "", "read the configuration anew", 0, 0, 0, verb_reload },
+    { "restore", "", "put every original back; works without the daemon", OPT_SERVICE_STOP, 0, 0,
+      verb_restore },
+    { "verify", "", "what differs from what we think; works without the daemon", OPT_JSON, 0, 0,
+      verb_verify },
+    { "history", "[N] [--trace]", "the last N decisions (30) with their evidence",
+      OPT_JSON | OPT_TRACE, 0, 1, verb_history },
+    { "why", "KNOB", "the evidence behind the current value", OPT_JSON, 1, 1, verb_why },
+    { "probe", "", "knobs and sensors of this host; works without the daemon", OPT_JSON, 0, 0,
+      verb_probe },
+    { "objective test", "[PROFILE]", "read the objective for a few windows: value, noise, load", 0,
+      0, 1, verb_objective_test },
+    { "profile list", "", "the profiles and what they are for", OPT_JSON, 0, 0, verb_profile_list },
+};
+
+int ctl_worse(int a, int b)
+{
+    static const int order[] = { CTL_USAGE, CTL_NO_DAEMON, CTL_NO_KNOB, CTL_DIFFERS, CTL_ERROR };
+
+    for (size_t i = 0; i < ELEMENTSOF(order); i++)
+        if (a == order[i] || b == order[i])
+            return order[i];
+    return CTL_OK;
+}
+
+static void help(void)
+{
+    char left[64];
+
+    (void)printf("Usage: tunectl [OPTION...] VERB [...]\n\nVerbs:\n");
+    for (size_t i = 0; i < ELEMENTSOF(verbs); i++) {
+        (void)snprintf(left, sizeof left, "%s%s%s", verbs[i].name, *verbs[i].args ? " " : "",
+                       verbs[i].args);
+        (void)printf("  %-28s %s\n", left, verbs[i].help);
+    }
+    (void)printf("  %-28s %s\n\nOptions:\n", "help", "this text");
+    for (size_t i = 0; i < ELEMENTSOF(options); i++) {
+        (void)snprintf(left, sizeof left, "--%s%s%s", options[i].name, options[i].arg ? " " : "",
+                       options[i].arg ? options[i].arg : "");
+        (void)printf("  %-20s %s\n", left, options[i].help);
+    }
+    (void)printf(
+        "\nExit status: 0 ok, 1 error, 2 usage or configuration, 3 the daemon does not run,\n"
+        "4 verify found differences, 5 no knob can be written on this host.\n"
+        "Manual: tunectl(1), org.tunerd.Tuner1(5).\n");
+}
+
+/* The row of the first word, or of the first two; *ret_used says how many. */
+static const struct verb *find_verb(char *const *words, size_t n, size_t *ret_used)
+{
+    char two[64];
+
+    for (size_t i = 0; i < ELEMENTSOF(verbs); i++) {
+        if (strcmp(verbs[i].name, words[0]) == 0) {
+            *ret_used = 1;
+            return &verbs[i];
+        }
+        if (n < 2)
+            continue;
+        (void)snprintf(two, sizeof two, "%.30s %.30s", words[0], words[1]);
+        if (strcmp(verbs[i].name, two) == 0) {
+            *ret_used = 2;
+            return &verbs[i];
+        }
+    }
+    return NULL;
+}
+
+/* "did you mean": the verbs that begin with the same letter, or all of them. */
+static int unknown_verb(const char *word)
+{
+    const char *sep = " Did you mean: ";
+
+    (void)fprintf(stderr, "tunectl: there is no verb \"%.40s\".", word);
+    for (size_t i = 0; i < ELEMENTSOF(verbs); i++) {
+        if (*word == '\0' || verbs[i].name[0] != *word)
+            continue;
+        (void)fprintf(stderr, "%s%s", sep, verbs[i].name);
+        sep = ", ";
+    }
+    (void)fprintf(stderr, "%s See: tunectl help\n", *sep == ',' ? "?" : "");
+    return CTL_USAGE;
+}
+
+static int parse_for(struct ctl *c, const char *text)
+{
+    int r = parse_duration_ns(text, &c->for_ns);
+
+    /* The bus carries whole seconds, and 0 means until reboot. */
+    if (r == 0 && c->for_ns >= NSEC_PER_SEC)
+        return CTL_OK;
+    (void)fprintf(stderr,
+                  "tunectl: --for %s: needs a time of at least 1s, such as 90s, 10min, 2h\n", text);
+    return CTL_USAGE;
+}
+
+/* Fills c and *given. -1: go on; else the exit code. */
+static int parse_options(struct ctl *c, int argc, char **argv, int *given)
+{
+    struct option table[ELEMENTSOF(options) + 1] = { 0 };
+    int o, r;
+
+    for (size_t i = 0; i < ELEMENTSOF(options); i++)
+        table[i] = (struct option){ .name = options[i].name,
+                                    .has_arg = options[i].arg ? required_argument : no_argument,
+                                    .val = options[i].id };
+    while ((o = getopt_long(argc, argv, "h", table, NULL)) != -1) {
+        if (o < OPT_GLOBAL && o != '?' && o != 'h')
+            *given |= o;
+        switch (o) {
+        case OPT_JSON:
+            c->json = true;
+            break;
+        case OPT_BASELINE:
+            c->baseline = true;
+            break;
+        case OPT_SERVICE_STOP:
+            c->service_stop = true;
+            break;
+        case OPT_TRACE:
+            c->trace = true;
+            break;
+        case OPT_FROM:
+            c->from = optarg;
+            break;
+        case OPT_ROOT:
+            c->root = optarg;
+            break;
+        case OPT_RUNTIME_DIR:
+            c->runtime_dir = optarg;
+            break;
+        case OPT_STATE_DIR:
+            c->state_dir = optarg;
+            break;
+        case OPT_CONFIG:
+            c->config = optarg;
+            break;
+        case OPT_CONFIG_DIR:
+            c->config_dir = optarg;
+            break;
+        case OPT_FOR:
+            r = parse_for(c, optarg);
+            if (r != CTL_OK)
+                return r;
+            break;
+        case 'h':
+        case OPT_HELP:
+            help();
+            return CTL_OK;
+        case OPT_VERSION:
+            (void)printf("tunectl %s\n", TUNERD_VERSION);
+            return CTL_OK;
+        default:
+            (void)fprintf(stderr, "See: tunectl help\n");
+            return CTL_USAGE;
+        }
+    }
+    return -1;
+}
+
+static int check_usage(const struct verb *v, int given, size_t n_words)
+{
+    for (size_t i = 0; i < ELEMENTSOF(options); i++) {
+        if (options[i].id < OPT_GLOBAL && (given & options[i].id & ~v->options)) {
+            (void)fprintf(stderr, "tunectl: %s does not take --%s. See: tunectl help\n", v->name,
+                          options[i].name);
+            return CTL_USAGE;
+        }
+    }
+    if (n_words < v->min_words || n_words > v->max_words) {
+        (void)fprintf(stderr, "Usage: tunectl %s%s%s\n", v->name, *v->args ? " " : "", v->args);
+        return CTL_USAGE;
+    }
+    return CTL_OK;
+}
+
+int main(int argc, char **argv)
+{
+    struct ctl c = { .root = "/", .runtime_dir = "/run/tunerd", .state_dir = "/var/lib/tunerd" };
+    int given = 0;
+    size_t used = 0;
+
+    (void)setlocale(LC_CTYPE, "");
+    (void)setlocale(LC_TIME, "");
+    log_init(LOG_WARNING);
+    int r = parse_options(&c, argc, argv, &given);
+    if (r >= 0)
+        return r;
+    char *const *words = argv + optind;
+    size_t n = (size_t)(argc - optind);
+    if (n == 0) {
+        (void)fprintf(stderr, "tunectl: which verb? Try: tunectl status, or: tunectl help\n");
+        return CTL_USAGE;
+    }
+    if (strcmp(words[0], "help") == 0) {
+        help();
+        return CTL_OK;
+    }
+    const struct verb *v = find_verb(words, n, &used);
+    if (!v)
+        return unknown_verb(words[0]);
+    c.words = words + used;
+    c.n_words = n - used;
+    r = check_usage(v, given, c.n_words);
+    if (r != CTL_OK)
+        return r;
+    r = v->run(&c);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        (void)fprintf(stderr, "tunectl: cannot write the output\n");
+        r = ctl_worse(r, CTL_ERROR);
+    }
+    return r;
+}

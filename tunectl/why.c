@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The evidence behind a knob's value, in sentences: what the knob does, whose value is in force,
+ * what was tried and what came out. Draws no conclusions of its own. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "client.h"
+#include "doc.h"
+#include "history.h"
+#include "host.h"
+#include "render.h"
+#include "text.h"
+#include "tunectl.h"
+#include "util.h"
+
+enum { DECISIONS_SHOWN = 8, DECISIONS_READ = 10000 };
+
+struct tally {
+    const char *knob; /* borrowed */
+    size_t tests, accepts, rejects, aborts, keeps, rollbacks, n;
+    struct store_decision shown[DECISIONS_SHOWN]; /* newest first */
+};
+
+static int collect(const struct store_decision *d, void *userdata)
+{
+    struct tally *t = userdata;
+
+    if (strcmp(d->knob, t->knob) != 0)
+        return 0;
+    t->tests += strcmp(d->event, "trial") == 0;
+    t->accepts += strcmp(d->event, "accept") == 0;
+    t->rejects += strcmp(d->event, "reject") == 0;
+    t->aborts += strcmp(d->event, "abort") == 0;
+    t->keeps += strcmp(d->event, "keep") == 0;
+    t->rollbacks += strcmp(d->event, "rollback") == 0;
+    /* The begin of a trial says nothing that its end does not say better. */
+    if (t->n < DECISIONS_SHOWN && strcmp(d->event, "trial") != 0 && strcmp(d->event, "check") != 0)
+        t->shown[t->n++] = *d;
+    return 0;
+}
+
+/* The knob as the running daemon tells it, else as found on the host. Borrowed from *doc. */
+static struct json_object *find_knob(const struct ctl *c, const char *name,
+                                     struct json_object **doc, bool *running)
+{
+    _cleanup_free_ char *text = NULL;
+    struct host *h = NULL;
+
+    *running = client_status(&text) == CTL_OK;
+    if (*running) {
+        *doc = doc_parse(text);
+    } else if (host_probe(c, &h) == CTL_OK) {
+        *doc = host_document(h);
+        (void)host_free(h);
+    }
+    for (size_t i = 0; i < doc_length(*doc, "knobs"); i++) {
+        struct json_object *k = doc_at(*doc, "knobs", i);
+        if (strcmp(doc_text(k, "name", ""), name) == 0)
+            return k;
+    }
+    return NULL;
+}
+
+static void say_value(struct json_object *doc, struct json_object *k, const struct knob_def *def,
+                      bool running)
+{
+    struct json_object *class = doc_object(doc, "class");
+    double current = doc_number(k, "current"), original = doc_number(k, "original");
+    const char *state = doc_text(k, "state", "unknown");
+    char v[2][TEXT_SHORT], line[512];
+
+    (void)text_value(v[0], sizeof v[0], current, def->unit);
+    (void)text_value(v[1], sizeof v[1], original, def->unit);
+    if (strcmp(state, "foreign") == 0)
+        (void)snprintf(line, sizeof line,
+                       "In force is %s, which somebody else wrote; it is left alone until "
+                       "\"tunectl release %s\". The original was %s.",
+                       v[0], def->name, v[1]);
+    else if (strcmp(state, "ok") != 0)
+        (void)snprintf(line, sizeof line, "It cannot be tuned here: %.40s%s%.200s.", state,
+                       *doc_text(k, "reason", "") ? ", " : "", doc_text(k, "reason", ""));
+    else if (current == original)
+        (void)snprintf(line, sizeof line, "In force is %s, the value found at the start.", v[0]);
+    else
+        (void)snprintf(line, sizeof line, "In force is %s; the value found at the start was %s.",
+                       v[0], v[1]);
+    render_line(&(struct render){ .out = stdout, .width = text_width() }, "value", line, 4);
+    if (!running || !class)
+        return;
+    double gain = doc_number(class, "gain_pct");
+    (void)snprintf(line, sizeof line, "The class now is %.100s; its gain over the original is %s.",
+                   doc_text(class, "name", "?"),
+                   isfinite(gain) && gain != 0 ? text_percent(v[0], sizeof v[0], gain)
+                                               : "not shown");
+    render_line(&(struct render){ .out = stdout, .width = text_width() }, "class", line, 3);
+}
+
+static void say_decision(const struct store_decision *d, const char *unit)
+{
+    char when[TEXT_SHORT], v[2][TEXT_SHORT], evidence[160], line[640];
+
+    (void)history_evidence(evidence, sizeof evidence, &d->evidence);
+    (void)snprintf(line, sizeof line, "%s %s -> %s at %s%s%d: %s%s%s", d->event,
+                   text_value(v[0], sizeof v[0], d->old_value, unit),
+                   text_value(v[1], sizeof v[1], d->new_value, unit), d->profile, "/", d->bucket,
+                   d->reason, *evidence ? "; " : "", evidence);
+    (void)printf("  %-14s ", text_time(when, sizeof when, (double)d->real_ns / 1e9));
+    text_wrap(stdout, line, 19, text_width(), 3);
+}
+
+static void say_history(const struct tally *t, const struct knob_def *def)
+{
+    char line[512];
+    struct render r = { .out = stdout, .width = text_width() };
+
+    if (t->tests + t->accepts + t->rejects + t->keeps + t->rollbacks + t->aborts + t->n == 0) {
+        render_line(&r, "evidence",
+                    "Nothing has been tried yet: the default is kept because nothing better was "
+                    "shown.",
+                    2);
+        return;
+    }
+    (void)snprintf(line, sizeof line,
+                   "%zu trials begun: %zu values accepted, %zu rejected, %zu trials aborted by a "
+                   "guard; %zu times an accepted value was shown again to be better than the "
+                   "original, %zu times it "
+                   "was not and was rolled back.%s",
+                   t->tests, t->accepts, t->rejects, t->aborts, t->keeps, t->rollbacks,
+                   t->accepts == 0 ? " No gain was found: the default is kept." : "");
+    render_line(&r, "evidence", line, 5);
+    for (size_t i = 0; i < t->n; i++)
+        say_decision(&t->shown[i], def->unit);
+}
+
+static void print_json(struct json_object *k, const struct knob_def *def, struct json_object *doc,
+                       const struct tally *t)
+{
+    _cleanup_doc_ struct json_object *o = json_object_new_object();
+    struct json_object *list = json_object_new_array();
+
+    doc_add_text(o, "knob", def->name);
+    doc_add_text(o, "mechanism", def->mechanism);
+    (void)json_object_object_add(o, "now", json_object_get(k));
+    (void)json_object_object_add(o, "class", json_object_get(doc_get(doc, "class")));
+    for (size_t i = 0; i < t->n; i++)
+        (void)json_object_array_add(list, history_document(&t->shown[i]));
+    (void)json_object_object_add(o, "decisions", list);
+    doc_print(o);
+}
+
+int verb_why(const struct ctl *c)
+{
+    const struct knob_def *def = knob_find(c->words[0]);
+    _cleanup_doc_ struct json_object *doc = NULL;
+    _cleanup_free_ struct tally *t = calloc(1, sizeof *t);
+    struct store *s = NULL;
+    bool running = false;
+
+    if (!def || !t) {
+        (void)fprintf(stderr, "tunectl: there is no knob %.60s; tunectl probe shows them\n",
+                      c->words[0]);
+        return CTL_USAGE;
+    }
+    t->knob = def->name;
+    struct json_object *k = find_knob(c, def->name, &doc, &running);
+    int code = history_open(c, &s);
+    if (code == CTL_OK && s) {
+        int r = store_each_decision(s, DECISIONS_READ, collect, t);
+        if (r < 0) {
+            (void)fprintf(stderr, "tunectl: cannot read the store: %s\n", strerror(-r));
+            code = CTL_ERROR;
+        }
+        (void)store_close(s);
+    }
+    if (c->json) {
+        print_json(k, def, doc, t);
+        return code;
+    }
+    struct render r = { .out = stdout, .width = text_width() };
+    render_line(&r, "knob", def->name, 1);
+    render_line(&r, "", def->what, 2);
+    render_line(&r, "mechanism", def->mechanism, 8);
+    say_value(doc, k, def, running);
+    say_history(t, def);
+    return code;
+}
