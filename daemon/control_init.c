@@ -22,20 +22,22 @@ static const char *in_dir(const char *dir, const char *name, char *buf, size_t s
 /* One tunerd a runtime directory. */
 static int take_lock(struct control *c)
 {
+    _cleanup_close_ int fd = -1;
     char path[4200];
 
     if (mkdir(c->paths.runtime_dir, 0755) < 0 && errno != EEXIST)
         return log_errno(LOG_ERR, -errno, "cannot make %s: %m", c->paths.runtime_dir);
     (void)in_dir(c->paths.runtime_dir, "lock", path, sizeof path);
-    c->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (c->lock_fd < 0)
+    fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (fd < 0)
         return log_errno(LOG_ERR, -errno, "cannot open %s: %m", path);
-    if (flock(c->lock_fd, LOCK_EX | LOCK_NB) < 0) {
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
         if (errno != EWOULDBLOCK)
             return log_errno(LOG_ERR, -errno, "cannot lock %s: %m", path);
         log_msg(LOG_ERR, "another tunerd runs (it holds %s); stop it first", path);
         return -EBUSY;
     }
+    c->lock_fd = TAKE_FD(fd); /* from here on the originals are ours to put back */
     return 0;
 }
 

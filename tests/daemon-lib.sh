@@ -55,7 +55,6 @@ EOF
 description = the simulated application
 [objective]
 type = file
-measure = tps
 file = $transactions
 file_metric = $transactions_metric
 file_counter = yes
@@ -95,7 +94,7 @@ answers() { "$BUILD/tunectl" status --json >"$dir/status.json" 2>/dev/null; }
 start_daemon() {
     "$BUILD/tunerd" "${daemon_args[@]}" >"$dir/log" 2>&1 &
     daemon_pid=$!
-    wait_for answers || { result 1 "the daemon starts"; sed 's/^/# log: /' "$dir/log"; }
+    wait_for answers || { result 1 "the daemon starts"; sed 's/^/# log: /' "$dir/log"; exit 1; }
 }
 stop_daemon() { # stop_daemon SIGNAL
     kill -"$1" "$daemon_pid"
