@@ -142,7 +142,10 @@ static ssize_t fault_write(int fd, const void *buf, size_t n)
     if (fault.truncate[fd] && ftruncate(fd, 0) < 0)
         return -1;
     fault_record(name, buf, n);
-    return write(fd, buf, n);
+    /* The kernel's files take a text to its NUL. */
+    size_t text = fault.truncate[fd] ? strnlen(buf, n) : n;
+    ssize_t r = write(fd, buf, text);
+    return r == (ssize_t)text ? (ssize_t)n : r;
 }
 
 static int fault_fsync(int fd)
