@@ -267,7 +267,7 @@ int knob_release(struct knobs *ks, struct knob *k)
         return r;
     k->state = KNOB_OK;
     k->error = 0;
-    k->reason[0] = k->note[0] = k->foreign_comm[0] = '\0';
+    k->reason[0] = k->note[0] = k->foreign_comm[0] = k->foreign_unit[0] = '\0';
     k->foreign_pid = 0;
     k->foreign_value = k->foreign_real_ns = 0;
     k->has_ours = k->adopted = k->uncommitted = false;

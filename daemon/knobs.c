@@ -136,7 +136,7 @@ enum knob_owner knob_owner(const struct knobs *ks, const struct knob *k, uint64_
 
 void knob_lost(struct knobs *ks, struct knob *k, uint64_t current)
 {
-    char was[KNOB_TEXT_MAX], is[KNOB_TEXT_MAX], original[KNOB_TEXT_MAX], scale[UNDO_SCALE_MAX], by[64] = "somebody else";
+    char was[KNOB_TEXT_MAX], is[KNOB_TEXT_MAX], original[KNOB_TEXT_MAX], scale[UNDO_SCALE_MAX], by[128] = "somebody else";
     int r = 0;
 
     knob_format(k, k->has_ours ? k->ours : k->original, was, sizeof was);
@@ -144,7 +144,8 @@ void knob_lost(struct knobs *ks, struct knob *k, uint64_t current)
     knob_format(k, k->original_found, original, sizeof original);
     knob_scale_format(scale, sizeof scale, k->original_scale);
     if (k->foreign_pid != 0)
-        (void)snprintf(by, sizeof by, "pid %d (%s)", k->foreign_pid, *k->foreign_comm ? k->foreign_comm : "exited");
+        (void)snprintf(by, sizeof by, "pid %d (%s%s%s)", k->foreign_pid, *k->foreign_comm ? k->foreign_comm : "exited",
+                       *k->foreign_unit ? ", " : "", k->foreign_unit);
     k->state = KNOB_FOREIGN;
     k->error = -ESTALE;
     k->current = k->foreign_value = current;
