@@ -82,11 +82,11 @@ int tuner_adopt(struct tuner *t, const double *value)
 }
 
 /* An open trial is dropped; what was summed of a test stays for later. */
-static void interrupt(struct tuner *t)
+static void interrupt(struct tuner *t, uint32_t rest)
 {
     t->quad.kind = TUNER_TRIAL_NONE;
     t->state = TUNER_REST;
-    t->rest = 1;
+    t->rest = rest;
     plan_go_home(t);
 }
 
@@ -110,10 +110,11 @@ const struct tuner_decision *tuner_emergency(struct tuner *t)
         verdict_rollback(t, TUNER_WHY_EMERGENCY);
     } else if (trial) { /* the baseline is in force: not our doing, but nothing can be measured now */
         (void)tuner_emit(t, TUNER_EVENT_VOID, TUNER_WHY_EMERGENCY);
-        interrupt(t);
     } else {
         t->decision.reason = TUNER_WHY_EMERGENCY;
     }
+    if (t->active)
+        interrupt(t, t->k.dwell); /* whatever was planned: not now */
     return tuner_finish(t);
 }
 
@@ -125,7 +126,7 @@ const struct tuner_decision *tuner_set_mode(struct tuner *t, enum tuner_mode mod
         t->decision.reason = TUNER_WHY_MODE;
         if (t->state == TUNER_QUAD)
             (void)tuner_emit(t, TUNER_EVENT_VOID, TUNER_WHY_MODE);
-        interrupt(t);
+        interrupt(t, 1);
     }
     return tuner_finish(t);
 }
@@ -141,7 +142,7 @@ static void reset_knob(struct tuner *t, uint8_t knob)
             memory_forget_knob(t, &t->class[i], knob);
     if (t->state == TUNER_QUAD)
         (void)tuner_emit(t, TUNER_EVENT_VOID, TUNER_WHY_FOREIGN);
-    interrupt(t);
+    interrupt(t, 1);
     t->force[knob] = base;
 }
 
