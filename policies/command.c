@@ -94,13 +94,14 @@ const struct tuner_decision *tuner_emergency(struct tuner *t)
 {
     struct quad *q = &t->quad;
     bool trial = t->state == TUNER_QUAD, b = trial && !arms_equal(t, t->sent, t->home);
+    uint8_t base[TUNER_KNOBS_MAX];
 
     tuner_begin(t);
     t->skip_window = true;
+    arms_baseline(t, base);
     if (trial && q->kind == TUNER_TRIAL_TEST && b) {
         verdict_reject(t, TUNER_WHY_EMERGENCY, NAN);
-    } else if (t->active && !arms_is_baseline(t, t->active) && !b &&
-               (t->mode == TUNER_MODE_TUNE || !arms_equal(t, t->sent, t->adopt))) {
+    } else if (t->active && !arms_equal(t, t->sent, base)) {
         if (!trial || q->kind == TUNER_TRIAL_TEST) {
             q->own = (struct seqtest){ 0 };
             q->sums = &q->own;
@@ -113,8 +114,11 @@ const struct tuner_decision *tuner_emergency(struct tuner *t)
     } else {
         t->decision.reason = TUNER_WHY_EMERGENCY;
     }
-    if (t->active)
-        interrupt(t, t->k.dwell); /* whatever was planned: not now */
+    if (!t->active) { /* taken over and not yet seen: not worth the risk */
+        memcpy(t->home, base, sizeof t->home);
+        t->adopted = false;
+    }
+    interrupt(t, t->k.dwell); /* whatever was planned: not now */
     return tuner_finish(t);
 }
 

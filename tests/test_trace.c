@@ -20,6 +20,10 @@ static FILE *open_trace(const char *name)
 static void tuner_plain(struct tuner *t)
 {
     t->k.track_always = true;
+    t->k.debt_z = 0.0;
+    t->k.retest_rollback = t->k.retest_first;
+    t->k.rollback_quads = 1;
+    t->k.settle_sent = false;
 }
 
 static struct tuner *start(uint64_t seed)

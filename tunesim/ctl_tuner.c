@@ -31,10 +31,11 @@ static const struct {
     COUNT("coarse", k.coarse), COUNT("check_first", k.check_first), COUNT("check_max", k.check_max),
     COUNT("check_quads", k.check_quads), REAL("load_moved", k.load_moved), COUNT("load_gap", k.load_gap),
     COUNT("alarm_gap", k.alarm_gap), REAL("level_slack", k.level.slack), REAL("level_bar", k.level.bar),
-    COUNT("retest_first", k.retest_first), COUNT("retest_max", k.retest_max), COUNT("patience", k.patience),
+    COUNT("retest_first", k.retest_first), COUNT("retest_max", k.retest_max),
+    COUNT("retest_rollback", k.retest_rollback), COUNT("rollback_quads", k.rollback_quads), COUNT("patience", k.patience),
     REAL("rest_first", k.rest_first), REAL("rest_grow", k.rest_grow), REAL("rest_max", k.rest_max),
     COUNT("ban_count", k.ban_count), REAL("load_tolerance", k.load_tolerance),
-    FLAG("track_always", k.track_always),
+    FLAG("track_always", k.track_always), REAL("debt_z", k.debt_z), FLAG("settle_sent", k.settle_sent),
 #undef REAL
 #undef COUNT
 #undef FLAG
