@@ -47,6 +47,8 @@ const struct tuner_const tuner_const_default = {
     .alarm_gap = 30,
     .retest_first = 1440,  /* a rejected arm returns after 4 h, doubling to 48 h, +-20 % */
     .retest_max = 17280,
+    .retest_rollback = 360, /* what was proved and then rolled back returns after 1 h, then 4 h */
+    .rollback_quads = 2,    /* one quad may be a disturbance; real harm is stopped by the guard inside it */
     .patience = 8,         /* rejections in a row before the host rests: 5 min x 1.25^k up to 1 h */
     .rest_first = 30.0,
     .rest_grow = 1.25,
@@ -58,5 +60,7 @@ const struct tuner_const tuner_const_default = {
     .noise_weight = 4.0,
     .noise_forget = 0.98,
     .load_tolerance = 0.15, /* ln: a quad during which the load moved further says nothing */
+    .debt_z = 0.5,         /* a loss is charged once it is beyond half a standard error: noise alone fills no budget */
+    .settle_sent = true,   /* a block that begins with a real write is settled, whatever ended the quad before */
     .track_always = false, /* true only when the load is known not to react to the knobs */
 };

@@ -24,7 +24,7 @@ static void begin_block(struct tuner *t)
     struct quad *q = &t->quad;
     const uint8_t *want = trial_is_b(q) ? q->b : q->a;
 
-    q->settle_left = arms_equal(t, want, t->force) ? 0 : t->params.settle;
+    q->settle_left = arms_equal(t, want, t->k.settle_sent ? t->sent : t->force) ? 0 : t->params.settle;
     q->measure_left = t->params.block;
     memcpy(t->force, want, sizeof t->force);
 }

@@ -31,13 +31,16 @@ struct tuner_const { /* values and reasons: constants.c */
     double load_moved;
     uint32_t load_gap;
     uint32_t alarm_gap;
-    uint32_t retest_first, retest_max;
+    uint32_t retest_first, retest_max, retest_rollback;
+    uint32_t rollback_quads;
     uint32_t patience;
     double rest_first, rest_grow, rest_max;
     uint32_t ban_count, ban_window, ban_length;
     double noise_sd, noise_weight, noise_forget;
     double load_tolerance;
     bool track_always;
+    double debt_z;
+    bool settle_sent;
 };
 
 struct knob_arms { /* the values of one knob, ascending for a log knob */
@@ -175,6 +178,7 @@ struct class_memory *memory_new(struct tuner *t, uint32_t workload, int32_t buck
 struct open_test *memory_test(struct tuner *t, struct class_memory *c, uint8_t knob, uint8_t candidate);
 void memory_close(struct class_memory *c, uint8_t knob, uint8_t candidate, uint8_t incumbent);
 void memory_backoff(struct tuner *t, struct class_memory *c, uint8_t knob, uint8_t arm);
+void memory_return(struct tuner *t, struct class_memory *c, uint8_t knob, uint8_t arm); /* after a rollback */
 void memory_forget_knob(struct tuner *t, struct class_memory *c, uint8_t knob);
 
 /* ---- plan.c: what is done next */
