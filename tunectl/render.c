@@ -35,6 +35,11 @@ static const char *count(char *buf, size_t size, struct json_object *o, const ch
     return buf;
 }
 
+static const char *plural(struct json_object *o, const char *key)
+{
+    return doc_number(o, key) == 1 ? "" : "s";
+}
+
 static void render_head(const struct render *r, struct json_object *doc)
 {
     char version[TEXT_SHORT], mode[TEXT_SHORT], origin[160], line[320];
@@ -57,11 +62,11 @@ void render_host(const struct render *r, struct json_object *doc)
 
     (void)text_clean(kernel, sizeof kernel, doc_text(host, "kernel", "kernel not told"), 40);
     (void)text_clean(online, sizeof online, doc_text(host, "online", "?"), 24);
-    (void)snprintf(line, sizeof line, "%s%s, %s CPUs (%s), %s packages, %s nodes%s",
+    (void)snprintf(line, sizeof line, "%s%s, %s CPUs (%s), %s package%s, %s node%s%s",
                    doc_bool(host, "simulated") ? "simulated: " : "", kernel,
                    count(n[0], sizeof n[0], host, "cpus"), online,
-                   count(n[1], sizeof n[1], host, "packages"),
-                   count(n[2], sizeof n[2], host, "nodes"),
+                   count(n[1], sizeof n[1], host, "packages"), plural(host, "packages"),
+                   count(n[2], sizeof n[2], host, "nodes"), plural(host, "nodes"),
                    doc_bool(host, "tunable") ? "; knobs can be written" : "");
     render_line(r, "host", line, 2);
     if (doc_bool(host, "tunable"))
