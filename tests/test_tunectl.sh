@@ -226,7 +226,9 @@ if [ "$(grep -c '^tunerd ' "$d/out")" -ge 3 ]; then ok "watch repeats"; else not
 t "daemon on the bus, but another root: tunectl asks the daemon" 0 'mode observe' --root "$d/none" status
 kill "$bus"; wait "$bus" 2>/dev/null; bus=''
 t "daemon without a bus" 3 'runs \(pid [0-9]+\) but cannot be reached' status
+journal nr_migrate 32 16
 t "restore refuses then" 1 'does not answer on the bus' restore
+rm -f "$d/run/undo"
 kill "$daemon"; wait "$daemon" 2>/dev/null; daemon=''
 t "after the stop" 3 'does not run' tune
 t "nothing left behind" 0 'nothing' restore
