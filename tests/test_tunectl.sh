@@ -197,7 +197,11 @@ sed -i 's/^#\{0,1\} *window *=.*/window = 200ms/; s/^#\{0,1\} *profile *=.*/prof
 for _ in {1..100}; do [ -S "$d/bus" ] && break; sleep 0.05; done
 "$BUILD/tunerd" --root "$d/root" --runtime-dir "$d/run" --state-dir "$d/state" --config-dir "$d/conf" >"$d/log" 2>&1 &
 daemon=$!
-for _ in {1..100}; do ctl status --json && break; sleep 0.1; done
+for _ in {1..100}; do
+    kill -0 $daemon 2>/dev/null || { sed 's/^/# /' "$d/log"; break; }
+    ctl status --json && break
+    sleep 0.1
+done
 t "status" 0 '^tunerd .* mode observe' status
 ctl status --json
 same "status --json" "$(jq -r '.mode + " " + (.schema | tostring)' "$d/out")" "observe 1"
