@@ -141,25 +141,42 @@ static size_t columns_of(const char *s, size_t n)
     return c;
 }
 
+/* Bytes of the first `columns` characters of s. */
+static size_t bytes_of(const char *s, size_t columns)
+{
+    size_t n = 0;
+
+    while (s[n] && columns-- > 0)
+        for (n++; ((unsigned char)s[n] & 0xc0) == 0x80;)
+            n++;
+    return n;
+}
+
 void text_wrap(FILE *f, const char *s, size_t indent, size_t width, size_t max_lines)
 {
     char clean[4096];
     size_t line = 1, room = width > indent + 10 ? width - indent : 10, column = 0;
-    const char *p = text_clean(clean, sizeof clean, s, room * max_lines);
+    const char *p = text_clean(clean, sizeof clean, s, sizeof clean);
 
-    while (*p) {
-        p += strspn(p, " ");
+    for (p += strspn(p, " "); *p; p += strspn(p, " ")) {
         size_t n = strcspn(p, " "), c = columns_of(p, n);
-        if (n == 0)
-            break;
-        if (column > 0 && column + 1 + c > room) {
-            if (line == max_lines) {
-                (void)fputs(" ...", f);
-                break;
-            }
+        size_t space = line == max_lines ? room - 4 : room; /* of the last line: for " ..." */
+        if (line == max_lines && column + (column > 0) + columns_of(p, strlen(p)) <= room)
+            space = room;
+        if (column > 0 && column + 1 + c > space && line < max_lines) {
             line++;
             (void)fprintf(f, "\n%*s", (int)indent, "");
             column = 0;
+            continue;
+        }
+        if (column + (column > 0) + c > space) {
+            /* A word longer than a line is cut where the line ends. */
+            n = column > 0 ? 0 : bytes_of(p, space);
+            if (line == max_lines) {
+                (void)fprintf(f, "%.*s ...", (int)n, p);
+                break;
+            }
+            c = space;
         }
         (void)fprintf(f, "%s%.*s", column > 0 ? " " : "", (int)n, p);
         column += c + (column > 0);
