@@ -13,7 +13,7 @@ VERSION := 0.1
 
 # ---- what Debian has to provide: the one place that names it -------------------------------------
 # To build and run.
-DEPS_BUILD := gcc make git pkgconf libc6-dev libsystemd-dev libinih-dev libpfm4-dev libpq-dev \
+DEPS_BUILD := gcc make git pkgconf libc6-dev libsystemd-dev libinih-dev libpfm4-dev libnl-3-dev libnl-genl-3-dev libpq-dev \
 	libsqlite3-dev libsmartcols-dev libjson-c-dev
 # For `make check` and its relatives.
 DEPS_TEST := libcmocka-dev dbus postgresql jq procps util-linux clang libclang-rt-14-dev valgrind
@@ -33,7 +33,7 @@ $(GOALS_AFTER_DEPS): deps
 	@:
 else
 
-PKGS   := libsystemd libpq sqlite3 smartcols json-c
+PKGS   := libsystemd libnl-3.0 libnl-genl-3.0 libpq sqlite3 smartcols json-c
 WARN   := -Wall -Wextra -Wshadow -Wconversion -Wformat=2 -Werror=format-security -Wvla \
 	-Wmissing-prototypes -Wstrict-prototypes -Wswitch-enum -Werror
 OPT    ?= -O2

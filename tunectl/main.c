@@ -19,7 +19,10 @@ enum {
     OPT_SERVICE_STOP = 1 << 3,
     OPT_TRACE = 1 << 4,
     OPT_FROM = 1 << 5,
-    OPT_GLOBAL = 1 << 8,
+    OPT_RAW = 1 << 6,
+    OPT_COUNT = 1 << 7,
+    OPT_INTERVAL = 1 << 8,
+    OPT_GLOBAL = 1 << 12,
     OPT_ROOT = OPT_GLOBAL + 1,
     OPT_RUNTIME_DIR,
     OPT_STATE_DIR,
@@ -40,6 +43,9 @@ static const struct {
       OPT_SERVICE_STOP },
     { "trace", NULL, "the recorded windows as CSV", OPT_TRACE },
     { "from", "FILE", "show a document saved by status --json; \"-\" is stdin", OPT_FROM },
+    { "count", "N", "stop after N windows", OPT_COUNT },
+    { "interval", "T", "length of a window: 500ms, 2s (1s)", OPT_INTERVAL },
+    { "raw", NULL, "the counters exactly as read, as JSON", OPT_RAW },
     { "root", "DIR", "look for /proc and /sys below DIR", OPT_ROOT },
     { "runtime-dir", "DIR", "journal and lock of the daemon (/run/tunerd)", OPT_RUNTIME_DIR },
     { "state-dir", "DIR", "the store (/var/lib/tunerd)", OPT_STATE_DIR },
@@ -76,6 +82,9 @@ static const struct verb {
     { "why", "KNOB", "the evidence behind the current value", OPT_JSON, 1, 1, verb_why },
     { "probe", "", "knobs and sensors of this host; works without the daemon", OPT_JSON, 0, 0,
       verb_probe },
+    { "sensors", "[--count N] [--interval T] [--raw]",
+      "what the scheduler does, one line a window; works without the daemon",
+      OPT_JSON | OPT_COUNT | OPT_INTERVAL | OPT_RAW, 0, 0, verb_sensors },
     { "objective test", "[PROFILE]", "read the objective for a few windows: value, noise, load", 0,
       0, 1, verb_objective_test },
     { "profile list", "", "the profiles and what they are for", OPT_JSON, 0, 0, verb_profile_list },
@@ -162,6 +171,20 @@ static int parse_for(struct ctl *c, const char *text)
     return CTL_USAGE;
 }
 
+static int parse_windows(struct ctl *c, int option, const char *text)
+{
+    int r = option == OPT_COUNT ? parse_u64(text, &c->count)
+                                : parse_duration_ns(text, &c->interval_ns);
+
+    if (r == 0 && (option == OPT_COUNT ? c->count > 0 : c->interval_ns >= 10 * NSEC_PER_MSEC))
+        return CTL_OK;
+    (void)fprintf(stderr, "tunectl: --%s %s: needs %s\n",
+                  option == OPT_COUNT ? "count" : "interval", text,
+                  option == OPT_COUNT ? "a number from 1 on"
+                                      : "a time of at least 10ms, such as 500ms, 2s");
+    return CTL_USAGE;
+}
+
 /* Fills c and *given. -1: go on; else the exit code. */
 static int parse_options(struct ctl *c, int argc, char **argv, int *given)
 {
@@ -190,6 +213,15 @@ static int parse_options(struct ctl *c, int argc, char **argv, int *given)
             break;
         case OPT_FROM:
             c->from = optarg;
+            break;
+        case OPT_RAW:
+            c->raw = true;
+            break;
+        case OPT_COUNT:
+        case OPT_INTERVAL:
+            r = parse_windows(c, o, optarg);
+            if (r != CTL_OK)
+                return r;
             break;
         case OPT_ROOT:
             c->root = optarg;

@@ -24,8 +24,10 @@ struct ctl {
     const char *config;      /* NULL: vendor's and local files */
     const char *config_dir;  /* NULL: the installed places */
     const char *from;        /* status: a saved document instead of the daemon */
-    bool json, trace, baseline, service_stop;
-    uint64_t for_ns; /* 0: until reboot */
+    bool json, trace, baseline, service_stop, raw;
+    uint64_t for_ns;      /* 0: until reboot */
+    uint64_t interval_ns; /* 0: the verb's own */
+    uint64_t count;       /* 0: for ever */
     size_t n_words;  /* what follows the verb */
     char *const *words;
 };
@@ -36,6 +38,7 @@ int ctl_worse(int a, int b);
 int verb_status(const struct ctl *c);
 int verb_watch(const struct ctl *c);
 int verb_probe(const struct ctl *c);
+int verb_sensors(const struct ctl *c);
 int verb_tune(const struct ctl *c);
 int verb_observe(const struct ctl *c);
 int verb_pause(const struct ctl *c);
