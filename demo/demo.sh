@@ -35,7 +35,7 @@ until_true() { # until_true SECONDS COMMAND...
 knobs() { (cd "$dir/root/sys/kernel/debug/sched" && for f in *_ns nr_migrate; do printf '  %-24s %s\n' "$f" "$(cat "$f")"; done); }
 
 mkdir -p "$dir/root" "$dir/run" "$dir/state" "$dir/conf/profiles"
-sed "s|@ROOT@|$dir/root|" "$here/profile.conf" >"$dir/conf/profiles/demo.conf"
+cp "$here/profile.conf" "$dir/conf/profiles/demo.conf"
 sed "s|@SEED@|$seed|" "$here/tunerd.conf" >"$dir/conf/tunerd.conf"
 args=(--root "$dir/root" --config-dir "$dir/conf" --runtime-dir "$dir/run" --state-dir "$dir/state")
 

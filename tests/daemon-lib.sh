@@ -6,6 +6,7 @@ cleanup() {
     [ -z "$daemon_pid" ] || kill -9 "$daemon_pid" 2>/dev/null
     [ -z "$plant_pid" ] || kill "$plant_pid" 2>/dev/null
     [ -z "$bus_pid" ] || kill "$bus_pid" 2>/dev/null
+    wait 2>/dev/null
     rm -rf "$dir"
 }
 trap cleanup EXIT
@@ -55,8 +56,9 @@ EOF
 description = the simulated application
 [objective]
 type = file
-file = $transactions
-file_metric = $transactions_metric
+measure = tps
+file = /run/transactions.prom
+file_metric = transactions_total
 file_counter = yes
 [knobs]
 migration_cost_ns = 10us .. 5ms
@@ -119,7 +121,6 @@ adopted_value() { status '.knobs[] | select(.name == "migration_cost_ns") | .our
 journal_items() { if [ -e "$dir/run/undo" ]; then grep -c '^/' "$dir/run/undo"; else echo 0; fi; }
 journal_original() { grep -h 'migration_cost_ns' "$dir/run/undo" 2>/dev/null | grep -q 500000 && echo 500000; }
 
-transactions=$dir/root/run/transactions.prom transactions_metric=transactions_total
 start_bus
 start_plant
 originals=$(knob_values)
