@@ -99,11 +99,6 @@ static void tuner_view(struct control *c, struct tuner_window *ret)
     c->missing += c->window_missing;
 }
 
-static bool worth_recording(const struct tuner_decision *d)
-{
-    return d->event != TUNER_EVENT_NONE;
-}
-
 /* A window that took much longer than planned: the process was stopped, or the machine slept. */
 static void judge_length(struct control *c)
 {
@@ -134,9 +129,9 @@ static void tick(struct control *c)
         keep_levels(c);
         tuner_view(c, &view);
         d = tuner_step(c->tuner, &view);
+        if (d->event != TUNER_EVENT_NONE)
+            control_record_decision(c, d); /* the reason first, then the writes that follow from it */
         control_apply(c, d);
-        if (worth_recording(d))
-            control_record_decision(c, d);
         if (d->event == TUNER_EVENT_ACCEPT || d->event == TUNER_EVENT_ROLLBACK || d->event == TUNER_EVENT_KEEP)
             control_save_classes(c);
     }
