@@ -169,6 +169,15 @@ static int read_store(const struct ctl *c, struct tally *t)
     return CTL_ERROR;
 }
 
+static int unknown_knob(const char *name)
+{
+    (void)fprintf(stderr, "tunectl: there is no knob \"%.60s\"; the knobs are: ", name);
+    for (size_t i = 0; i < knob_table_size; i++)
+        (void)fprintf(stderr, "%s%s", i ? ", " : "", knob_table[i].name);
+    (void)fputc('\n', stderr);
+    return CTL_USAGE;
+}
+
 int verb_why(const struct ctl *c)
 {
     const struct knob_def *def = knob_find(c->words[0]);
@@ -176,10 +185,11 @@ int verb_why(const struct ctl *c)
     _cleanup_free_ struct tally *t = calloc(1, sizeof *t);
     bool running = false;
 
-    if (!def || !t) {
-        (void)fprintf(stderr, "tunectl: there is no knob %.60s; tunectl probe shows them\n",
-                      c->words[0]);
-        return CTL_USAGE;
+    if (!def)
+        return unknown_knob(c->words[0]);
+    if (!t) {
+        (void)fprintf(stderr, "tunectl: out of memory\n");
+        return CTL_ERROR;
     }
     t->knob = def->name;
     struct json_object *k = find_knob(c, def->name, &doc, &running);
