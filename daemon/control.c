@@ -160,7 +160,7 @@ static void on_objective(struct objective *o, void *userdata)
 static int on_window(sd_event_source *s, uint64_t usec, void *userdata)
 {
     struct control *c = userdata;
-    uint64_t deadline = c->config->window_ns / 4;
+    uint64_t deadline = c->config->window_ns / 5 * 3; /* later, the next window would suffer too */
 
     (void)s;
     (void)usec;
@@ -171,7 +171,7 @@ static int on_window(sd_event_source *s, uint64_t usec, void *userdata)
         tick(c);
     } else if (!c->ticking) {
         c->ticking = true;
-        objective_ask(&c->objective, deadline < 2 * NSEC_PER_SEC ? deadline : 2 * NSEC_PER_SEC, on_objective, c);
+        objective_ask(&c->objective, deadline < 5 * NSEC_PER_SEC ? deadline : 5 * NSEC_PER_SEC, on_objective, c);
     }
     return 0;
 }
