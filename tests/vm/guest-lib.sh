@@ -36,12 +36,9 @@ q() { jq -r "$1" <<<"$status"; }
 s_mode() { q .mode; }
 s_doing() { q .doing; }
 s_profile() { q .class.profile; }
-s_bucket() { q .class.bucket; }
 s_window() { q .window.index; }
-s_load() { q .load.value; }
-s_tps() { q .objective.tps; }
 s_objective() { q '.objective | "\(.name) \(.state)"'; }
-s_value() { q .objective.value; }
+s_row() { q '"\(.window.index) \(.objective.tps) \(.load.value)"'; }
 s_sensors() { q '.sensors[] | "\(.name) \(.state) \(.reason)"'; }
 s_knobs() { q '.knobs[] | "\(.name) \(.state) \(.reason)"'; }
 s_knob() { q ".knobs[] | select(.name == \"$1\") | .$2"; } # NAME KEY
@@ -54,7 +51,7 @@ proven='select((.what | IN("accept", "reject", "rollback", "keep")) and .n != nu
     | "\(.what) \(.knob) \(.old) -> \(.new): n=\(.n) mean=\(.mean_pct) se=\(.se_pct) e=\(.e)"'
 s_proven() { q "[.decisions[] | $proven][0] // empty"; }
 history_proven() { tunectl history --json | jq -r "[.decisions[] | $proven][0] // empty"; }
-s_said() { q '.decisions[] | "\(.what) \(.knob) \(.text)"'; }
+s_said() { q '.decisions[] | "\(.what) \(.knob): \(.text)"'; }
 
 # ---- knobs --------------------------------------------------------------------------------
 originals='' # what read_knobs found before the product was started
@@ -134,7 +131,7 @@ wait_for() {
     shift
     while ! "$@" >/dev/null 2>&1; do
         [ $SECONDS -lt $until ] || { "$@"; return; }
-        nap 0.3
+        nap 0.5
     done
 }
 answers() { snap && [ -n "$status" ]; }
@@ -161,7 +158,7 @@ compare() { # FILE ARGS
         nap 0.7
         snap || continue
         kill -0 $pid 2>/dev/null || break
-        echo "$(s_window) $(s_tps) $(s_load) $(s_value)" >>"$rows"
+        s_row >>"$rows"
     done
     wait $pid
     # The window under way when pgbench came up is not all its own; "missing" ones are null.

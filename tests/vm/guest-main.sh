@@ -61,8 +61,8 @@ phase "tune"
 sample_start /run/lab/tune.samples
 load_start -c 6 -j 2 -T 900
 check "tunectl tune" tunectl tune
-snap
-check "status says tune" is "$(s_mode)" tune
+says_tune() { snap && is "$(s_mode)" tune; }
+check "status says tune" wait_for 5 says_tune
 shows_the_candidate() {
     local before i
     for i in 1 2 3 4 5; do
@@ -111,9 +111,11 @@ no_bounce() {
 if wait_moved 150; then
     held=$(at "$moved")
     check "restart in mid-trial does not bounce $moved" no_bounce "$held"
-    wait_for 10 answers
-    check "the new process accounts for it" is "$(s_knob "$moved" original) $(s_knob "$moved" current)" \
-        "$(values=$originals at "$moved") $held"
+    accounts() {
+        snap && is "$(s_knob "$moved" original) $(s_knob "$moved" current)" \
+            "$(values=$originals at "$moved") $held"
+    }
+    check "the new process accounts for it" wait_for 5 accounts
     check "the mode outlives the restart" is "$(s_mode)" tune
 else
     not_ok "restart in mid-trial: no candidate came"
