@@ -62,5 +62,10 @@ const struct tuner_const tuner_const_default = {
     .load_tolerance = 0.15, /* ln: a quad during which the load moved further says nothing */
     .debt_z = 0.5,         /* a loss is charged once it is beyond half a standard error: noise alone fills no budget */
     .settle_sent = true,   /* a block that begins with a real write is settled, whatever ended the quad before */
+    .settle_slope = 0.25,  /* still to come inside a block, per effect; 0.1 at a settling time of 10 s, 0.5 at 45 s */
+    .settle_z = 3.5,       /* looked at after every quad: some hundred looks a day */
+    .settle_quads = 8,
+    .settle_levels = 3,    /* 0: never */
+    .settle_try = 720,     /* windows for which long blocks are tried where short ones found nothing */
     .track_always = false, /* true only when the load is known not to react to the knobs */
 };

@@ -223,6 +223,8 @@ void plan_next(struct tuner *t)
     if (arm == TUNER_NO_ARM) {
         if (is_joint_due(t))
             start_check(t, TUNER_TRIAL_JOINT, TUNER_WHY_SCHEDULE);
+        else if (t->now >= t->active->ban_until && settle_exhausted(t))
+            plan_next(t);
         else
             wait_for_candidate(t);
     } else if (t->noise.quads < t->params.calibration) {
