@@ -63,7 +63,7 @@ void plan_wait(struct tuner *t, uint64_t until, enum tuner_reason why)
 bool plan_check_due(const struct tuner *t, enum tuner_reason *ret_why)
 {
     const struct class_memory *c = t->active;
-    double load;
+    double load, moved;
 
     if (t->mode != TUNER_MODE_TUNE || arms_is_baseline(t, c))
         return false;
@@ -72,7 +72,8 @@ bool plan_check_due(const struct tuner *t, enum tuner_reason *ret_why)
         return true;
     }
     load = load_smooth(&t->load);
-    if (!isnan(load) && fabs(load - c->load_ref) > t->k.load_moved &&
+    moved = fmax(t->k.load_moved, t->k.load_moved_z * sqrt(2.0) * load_smooth_noise(&t->load));
+    if (!isnan(load) && fabs(load - c->load_ref) > moved &&
         t->now >= c->load_ref_at + t->k.load_gap) {
         *ret_why = TUNER_WHY_LOAD_MOVED;
         return true;

@@ -133,13 +133,14 @@ static bool has_load_moved(const struct tuner *t)
 {
     const struct quad *q = &t->quad;
     size_t m = t->params.block;
-    double first = 0.0, last = 0.0;
+    double first = 0.0, last = 0.0, noise;
 
     for (size_t i = 0; i < m; i++) {
         first += q->load[i];
         last += q->load[q->nl - m + i];
     }
-    return fabs(first - last) / (double)m > t->k.load_tolerance; /* false when a load was missing */
+    noise = t->k.load_tolerance_z * load_noise(&t->load) * sqrt(2.0 / (double)m);
+    return fabs(first - last) / (double)m > fmax(t->k.load_tolerance, noise); /* false when a load is missing */
 }
 
 /* One more quad difference; the pooled noise learns from its distance to the mean before. */

@@ -28,7 +28,7 @@ struct tuner_const { /* values and reasons: constants.c */
     double guard_min, guard_z;
     uint32_t coarse;
     uint32_t check_first, check_max, check_quads;
-    double load_moved;
+    double load_moved, load_moved_z;
     uint32_t load_gap;
     uint32_t alarm_gap;
     uint32_t retest_first, retest_max, retest_rollback;
@@ -37,7 +37,7 @@ struct tuner_const { /* values and reasons: constants.c */
     double rest_first, rest_grow, rest_max;
     uint32_t ban_count, ban_window, ban_length;
     double noise_sd, noise_weight, noise_forget;
-    double load_tolerance;
+    double load_tolerance, load_tolerance_z;
     bool track_always;
     double debt_z;
     bool settle_sent;
