@@ -26,6 +26,11 @@
     M(PSI_MEMORY_FULL,   "psi_memory_full",   "%",            "time with all tasks waiting for memory")              \
     M(SWITCHES_PER_S,    "switches_per_s",    "1/s",          "context switches (perf)")                             \
     M(MIGRATIONS_PER_S,  "migrations_per_s",  "1/s",          "CPU migrations (perf)")                               \
+    M(INSTRUCTIONS_PER_S,"instructions_per_s","1/s",         "instructions (perf)")                                 \
+    M(CYCLES_PER_S,      "cycles_per_s",      "1/s",          "CPU cycles (perf)")                                   \
+    M(IPC,               "ipc",               "ratio",        "instructions per cycle (perf)")                       \
+    M(CACHE_MISSES_PER_S,"cache_misses_per_s","1/s",          "last-level cache misses (perf)")                      \
+    M(BRANCH_MISSES_PER_S,"branch_misses_per_s","1/s",        "mispredicted branches (perf)")                        \
     M(CPUS_ONLINE,       "cpus_online",       "CPUs",         "CPUs online at the end of the window")                \
     M(TPS,               "tps",               "1/s",          "transactions (commits + rollbacks) of the application") \
     M(ACTIVE,            "active",            "threads",      "mean number of active sessions (application)")        \

@@ -5,7 +5,8 @@
 #include "sensor.h"
 #include "util.h"
 
-extern const struct sensor_def sensor_schedstat, sensor_psi, sensor_perf, sensor_topology;
+extern const struct sensor_def sensor_schedstat, sensor_psi, sensor_perf, sensor_perf_hw,
+    sensor_topology;
 
 /* Sets state, error and reason, and returns error. */
 int sensor_say(struct sensor *s, enum sensor_state state, int error, const char *fmt, ...)

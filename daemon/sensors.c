@@ -15,7 +15,7 @@
 #define WINDOW_MIN_NS NSEC_PER_MSEC
 
 const struct sensor_def *const sensor_table[] = {
-    &sensor_schedstat, &sensor_psi, &sensor_perf, &sensor_topology, NULL,
+    &sensor_schedstat, &sensor_psi, &sensor_perf, &sensor_perf_hw, &sensor_topology, NULL,
 };
 _Static_assert(ELEMENTSOF(sensor_table) - 1 <= SENSORS_MAX, "struct sensors is too small");
 
