@@ -112,6 +112,9 @@ ctl profile list --json
 same "profile list --json" "$(jq -r '.profiles | map(.name) | sort | join(" ")' "$d/out")" "generic postgresql"
 t "why" 0 'In force is 500us' why migration_cost_ns
 t "history" 0 'no decisions yet' history
+t "learned" 0 'nothing has been learned' learned
+ctl learned --json
+same "learned --json" "$(jq -r '.classes | length' "$d/out")" 0
 ctl history --json
 same "history --json" "$(jq -r '.decisions | length' "$d/out")" 0
 t "verify" 0 'nothing differs' verify
@@ -220,7 +223,11 @@ t "status: tune" 0 'mode tune \(tunectl, until reboot' status
 t "observe" 0 'observing only until reboot' observe
 t "verify" 0 'nothing differs|the daemon runs' verify
 t "why" 0 'migration_cost_ns' why migration_cost_ns
-t "history" 0 '.' history
+t "history" 0 '^TIME +CLASS +WHAT' history
+ctl history 1000 --json
+same "history knows the modes" "$(jq -r '[.decisions[] | select(.what == "mode") | .reason] | .[0]' "$d/out")" observe
+t "history --trace" 0 '^window,' history --trace
+t "learned" 0 'nothing has been learned|^CLASS' learned
 t "reload" 0 'anew' reload
 echo 'bogus = 1' >>"$d/conf/tunerd.conf"
 t "reload of a wrong configuration" 2 'tunerd.conf:[0-9]+:.*bogus' reload

@@ -223,6 +223,12 @@ static void test_values(void **unused)
     assert_string_equal(text_number(buf, sizeof buf, 9.9999), "10");
     assert_string_equal(text_number(buf, sizeof buf, -0.25), "-0.25");
     assert_string_equal(text_number(buf, sizeof buf, 1.5e12), "1.5e+12");
+    assert_string_equal(text_short(buf, sizeof buf, 3.14159), "3.1");
+    assert_string_equal(text_short(buf, sizeof buf, 15910.2), "16000");
+    assert_string_equal(text_short(buf, sizeof buf, 50), "50");
+    assert_string_equal(text_short(buf, sizeof buf, 0.238), "0.24");
+    assert_string_equal(text_short(buf, sizeof buf, 0), "0");
+    assert_string_equal(text_short(buf, sizeof buf, NAN), "-");
     assert_string_equal(text_percent(buf, sizeof buf, 4.06), "+4.1 %");
     assert_string_equal(text_percent(buf, sizeof buf, NAN), "-");
     (void)setenv("TZ", "UTC", 1);

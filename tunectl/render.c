@@ -164,7 +164,7 @@ static void render_objective(const struct render *r, struct json_object *doc)
                    has_tps ? text_number(v[0], sizeof v[0], doc_number(o, "tps")) : "",
                    has_tps ? " transactions/s" : "", has_tps && has_noise ? ", " : "",
                    has_noise ? "noise " : "",
-                   has_noise ? text_number(v[1], sizeof v[1], doc_number(o, "noise_pct")) : "",
+                   has_noise ? text_short(v[1], sizeof v[1], doc_number(o, "noise_pct")) : "",
                    has_noise ? " %" : "");
     if (*line)
         render_line(r, "", line, 1);
@@ -235,8 +235,8 @@ static void render_trial(const struct render *r, struct json_object *doc)
                    text_percent(p[0], sizeof p[0], doc_number(t, "mean_pct")),
                    text_percent(p[1], sizeof p[1], doc_number(t, "lo_pct")),
                    text_percent(p[2], sizeof p[2], doc_number(t, "hi_pct")),
-                   text_number(e[0], sizeof e[0], doc_number(t, "e")),
-                   text_number(e[1], sizeof e[1], doc_number(t, "bar")));
+                   text_short(e[0], sizeof e[0], doc_number(t, "e")),
+                   text_short(e[1], sizeof e[1], doc_number(t, "bar")));
     render_line(r, "", line, 2);
 }
 

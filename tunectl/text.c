@@ -60,6 +60,21 @@ const char *text_number(char *buf, size_t size, double v)
     return buf;
 }
 
+const char *text_short(char *buf, size_t size, double v)
+{
+    double step = 1;
+
+    if (!isfinite(v) || fabs(v) >= 1e9 || fabs(v) < 0.001)
+        return text_number(buf, size, v);
+    while (fabs(v) >= 100 * step)
+        step *= 10;
+    while (fabs(v) < 10 * step)
+        step /= 10;
+    return text_number(buf, size,
+                       step < 1 ? round(v * round(1 / step)) / round(1 / step)
+                                : round(v / step) * step);
+}
+
 const char *text_percent(char *buf, size_t size, double pct)
 {
     if (!isfinite(pct))
