@@ -134,6 +134,7 @@ static void leave_profile(struct control *c)
     c->n_guards = 0;
     c->level_incumbent = c->level_baseline = (struct control_level){ 0 };
     memset(c->guard_level, 0, sizeof c->guard_level);
+    memset(c->pressure_level, 0, sizeof c->pressure_level);
     c->level_bucket = INT32_MIN;
 }
 

@@ -7,7 +7,7 @@
 
 struct kept {
     int fd;           /* owned; -1: closed */
-    const char *path; /* static */
+    const char *path; /* borrowed while open */
 };
 
 /* 0 or -errno. */

@@ -11,12 +11,7 @@
 struct perf_cpu {
     bool is_open, has_before;
     int fd[PERF_EVENTS_MAX]; /* owned while is_open; [0] leads the group */
-    uint64_t value[PERF_EVENTS_MAX], enabled_ns, running_ns;
-};
-
-/* What read(2) gives for a group with PERF_FORMAT_GROUP and both times. */
-struct reading {
-    uint64_t n, enabled_ns, running_ns, value[PERF_EVENTS_MAX];
+    struct perf_reading before;
 };
 
 static int encode(const char *name, struct perf_event_attr *ret)
@@ -121,7 +116,25 @@ void perf_set_done(struct perf_set *p)
     p->cpu = NULL;
 }
 
-static int cpu_read(const struct perf_set *p, const struct perf_cpu *c, struct reading *ret)
+int perf_delta(const struct perf_reading *before, const struct perf_reading *now, size_t n,
+               double *ret_value)
+{
+    uint64_t enabled, running, d[PERF_EVENTS_MAX];
+
+    if (counter_delta(before->enabled_ns, now->enabled_ns, 64, 0, &enabled) < 0 || enabled == 0 ||
+        counter_delta(before->running_ns, now->running_ns, 64, 0, &running) < 0)
+        return -EIO;
+    if (running == 0)
+        return 0;
+    for (size_t i = 0; i < n; i++)
+        if (counter_delta(before->value[i], now->value[i], 64, 0, &d[i]) < 0)
+            return -EIO;
+    for (size_t i = 0; i < n; i++)
+        ret_value[i] = (double)d[i] * ((double)enabled / (double)running);
+    return 1;
+}
+
+static int cpu_read(const struct perf_set *p, const struct perf_cpu *c, struct perf_reading *ret)
 {
     size_t want = (3 + p->n) * sizeof(uint64_t);
     ssize_t n;
@@ -135,66 +148,64 @@ static int cpu_read(const struct perf_set *p, const struct perf_cpu *c, struct r
     return (size_t)n == want && ret->n == p->n ? 0 : -EIO;
 }
 
+/* Sums of one pass, besides those that the caller sees. */
+struct times {
+    uint64_t enabled_ns, running_ns;
+};
+
 /* Adds one CPU's increase. 1: added; 0: first reading, or nothing to say; -EIO: the events stand
  * still. */
 static int cpu_add(const struct perf_set *p, struct perf_cpu *c, struct perf_sums *s,
-                   double *ret_part)
+                   struct times *t)
 {
-    struct reading now;
-    uint64_t enabled, running, d;
-    int r = cpu_read(p, c, &now);
+    struct perf_reading now = { 0 }, before = c->before;
+    double value[PERF_EVENTS_MAX];
     bool had = c->has_before;
-    struct perf_cpu before = *c;
+    int r;
 
-    if (r < 0)
+    if (cpu_read(p, c, &now) < 0)
         return -EIO;
     c->has_before = true;
-    c->enabled_ns = now.enabled_ns;
-    c->running_ns = now.running_ns;
-    memcpy(c->value, now.value, sizeof c->value);
+    c->before = now;
     if (!had)
         return 0;
-    /* After its CPU was offline an event reads well and stands still for ever: the time tells. */
-    if (counter_delta(before.enabled_ns, now.enabled_ns, 64, 0, &enabled) < 0 || enabled == 0)
-        return -EIO;
-    if (counter_delta(before.running_ns, now.running_ns, 64, 0, &running) < 0)
-        return -EIO;
-    if (running == 0)
-        return 0;
-    double scale = (double)enabled / (double)running;
-    for (size_t i = 0; i < p->n; i++)
-        if (counter_delta(before.value[i], now.value[i], 64, 0, &d) == 0)
-            s->value[i] += (double)d * scale;
-    *ret_part = (double)running / (double)enabled;
-    return 1;
+    /* A cgroup's clock runs while the cgroup does: on this CPU it did not. */
+    if (p->cgroup_fd >= 0 && now.enabled_ns == before.enabled_ns)
+        return 1;
+    r = perf_delta(&before, &now, p->n, value);
+    if (r < 0)
+        return r;
+    t->enabled_ns += now.enabled_ns - before.enabled_ns;
+    t->running_ns += now.running_ns - before.running_ns;
+    for (size_t i = 0; r > 0 && i < p->n; i++)
+        s->value[i] += value[i];
+    return r;
 }
 
 int perf_set_read(struct perf_set *p, const struct cpuset *online, struct perf_sums *ret)
 {
     struct perf_sums s = { .complete = true };
-    uint32_t n_read = 0, n_online = 0;
+    struct times t = { 0 };
+    uint32_t n_read = 0;
     int r = 0, last = -ENODEV;
 
     for (uint32_t cpu = 0; cpu < p->cpus_max; cpu++) {
         struct perf_cpu *c = &p->cpu[cpu];
-        double part = 0;
 
         if (!cpuset_has(online, cpu)) {
             s.complete = s.complete && !c->is_open;
             cpu_close(c, p->n);
             continue;
         }
-        n_online++;
-        r = c->is_open ? cpu_add(p, c, &s, &part) : -EIO;
+        r = c->is_open ? cpu_add(p, c, &s, &t) : -EIO;
         if (r == -EIO) {
             s.reopened = true;
             cpu_close(c, p->n);
             r = cpu_open(p, cpu);
             if (r >= 0)
-                r = cpu_add(p, c, &s, &part); /* where it starts from */
+                r = cpu_add(p, c, &s, &t); /* where it starts from */
         }
         s.complete = s.complete && r > 0;
-        s.running_part += part;
         if (r < 0)
             last = r;
         else
@@ -202,7 +213,7 @@ int perf_set_read(struct perf_set *p, const struct cpuset *online, struct perf_s
     }
     if (n_read == 0)
         return last;
-    s.running_part /= n_online;
+    s.running_part = t.enabled_ns > 0 ? (double)t.running_ns / (double)t.enabled_ns : 0;
     *ret = s;
     return 0;
 }

@@ -27,6 +27,16 @@ struct perf_sums {
     double running_part; /* 1: all the time on the hardware; 0: never, nothing is known */
 };
 
+/* What read(2) gives for a group with both times. */
+struct perf_reading {
+    uint64_t n, enabled_ns, running_ns, value[PERF_EVENTS_MAX];
+};
+/* The increase between two readings of one CPU, scaled. 1: ret_value[0..n) filled; 0: the events
+ * were never on the hardware, which says nothing; -EIO: their clock stands still, as it does after
+ * their CPU was offline. Pure. */
+int perf_delta(const struct perf_reading *before, const struct perf_reading *now, size_t n,
+               double *ret_value);
+
 /* names[0..n) in libpfm4's notation, one group: they are counted at the same times. Nothing is
  * opened yet. 0, -ENOMEM, -EOPNOTSUPP: libpfm4 does not know this name (for this machine). */
 int perf_set_init(struct perf_set *p, const char *const *names, size_t n, uint32_t cpus_max,

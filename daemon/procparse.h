@@ -66,6 +66,21 @@ struct psi {
 /* A file of /proc/pressure or a cgroup's *.pressure; at least one of the two lines. */
 int psi_parse(const char *buf, size_t len, struct psi *ret);
 
+/* Small files. */
+
+/* The line "cpu " of /proc/stat, in ticks; guest time is a part of user and not in the sum. */
+struct stat_cpu {
+    uint64_t sum_total, steal_total;
+};
+int stat_cpu_parse(const char *buf, size_t len, struct stat_cpu *ret);
+/* The first number of /proc/loadavg. */
+int loadavg_parse(const char *buf, size_t len, double *ret);
+/* Which word stands in brackets: "none [integrity] confidentiality" is 1. */
+int choice_parse(const char *buf, size_t len, const char *const *words, size_t n, size_t *ret);
+/* The path of version 2 in /proc/PID/cgroup, borrowed from buf; "/" is the root. -ENOENT: version 1
+ * only; -EBADMSG: also a cgroup that is outside of this namespace or was removed. */
+int cgroup_parse(const char *buf, size_t len, const char **ret_path, size_t *ret_len);
+
 /* /proc/schedstat, row by row. */
 
 /* The three kinds of balancing; versions print them in different orders. */

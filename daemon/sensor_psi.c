@@ -84,20 +84,6 @@ static int psi_open(struct sensor *s, const struct sysio *io)
     return last == -ENOENT ? psi_missing(s, io) : psi_trouble(s, last, path);
 }
 
-static void put_pct(struct window *w, enum metric m, const struct psi_line *before,
-                    const struct psi_line *now)
-{
-    uint64_t us;
-    double pct;
-
-    if (m == METRIC_COUNT || !before->present || !now->present ||
-        counter_delta(before->us_total, now->us_total, 64, 0, &us) < 0)
-        return;
-    /* The kernel's clock and ours are read at slightly different times. */
-    pct = (double)us / 1e6 / window_seconds(w) * 100;
-    window_set(w, m, pct > 100 ? 100 : pct);
-}
-
 /* Puts what one source says into w. 0; -errno: the source could not be read. `gap` gets what it
  * cannot say. */
 static int psi_read_one(struct psi_sensor *p, size_t i, const struct sysio *io, struct window *w,
@@ -122,8 +108,8 @@ static int psi_read_one(struct psi_sensor *p, size_t i, const struct sysio *io, 
     else if (!now.some.present || (!now.full.present && sources[i].full != METRIC_COUNT))
         *gap = now.some.present ? "has no line `full`" : "has no line `some`";
     if (p->started[i] && !dead) {
-        put_pct(w, sources[i].some, &p->before[i].some, &now.some);
-        put_pct(w, sources[i].full, &p->before[i].full, &now.full);
+        window_set_psi(w, sources[i].some, &p->before[i].some, &now.some);
+        window_set_psi(w, sources[i].full, &p->before[i].full, &now.full);
     }
     p->before[i] = now;
     p->started[i] = true;

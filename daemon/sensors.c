@@ -15,7 +15,9 @@
 #define WINDOW_MIN_NS NSEC_PER_MSEC
 
 const struct sensor_def *const sensor_table[] = {
-    &sensor_schedstat, &sensor_psi, &sensor_perf, &sensor_topology, NULL,
+    &sensor_schedstat, &sensor_psi,      &sensor_perf,
+    &sensor_perf_hw,   &sensor_topology, &sensor_cgroup,
+    &sensor_taskstats, &sensor_host,     NULL,
 };
 _Static_assert(ELEMENTSOF(sensor_table) - 1 <= SENSORS_MAX, "struct sensors is too small");
 
@@ -70,7 +72,21 @@ void window_disturb(struct window *w, const char *why)
     w->disturbed = true;
 }
 
-static void sensor_open(struct sensor *s, const struct sysio *io)
+void window_set_psi(struct window *w, enum metric m, const struct psi_line *before,
+                    const struct psi_line *now)
+{
+    uint64_t us;
+    double pct;
+
+    if (m == METRIC_COUNT || !before->present || !now->present ||
+        counter_delta(before->us_total, now->us_total, 64, 0, &us) < 0)
+        return;
+    /* The kernel's clock and ours are read at slightly different times. */
+    pct = (double)us / 1e6 / window_seconds(w) * 100;
+    window_set(w, m, pct > 100 ? 100 : pct);
+}
+
+static void sensor_open(struct sensor *s, const struct sysio *io, int32_t workload)
 {
     memset(s->private, 0, s->def->size);
     s->state = SENSOR_STARTING;
@@ -82,6 +98,8 @@ static void sensor_open(struct sensor *s, const struct sysio *io)
     s->retry_in = r < 0 ? RETRY_WINDOWS : 0;
     if (r < 0)
         s->error = r;
+    else if (s->def->follow)
+        s->def->follow(s, io, workload);
 }
 
 static void sensor_close(struct sensor *s, uint32_t retry_in)
@@ -92,7 +110,8 @@ static void sensor_close(struct sensor *s, uint32_t retry_in)
     s->retry_in = retry_in;
 }
 
-static void sensor_read(struct sensor *s, const struct sysio *io, struct window *w)
+static void sensor_read(struct sensor *s, const struct sysio *io, int32_t workload,
+                        struct window *w)
 {
     uint64_t valid = w->valid;
 
@@ -100,7 +119,7 @@ static void sensor_read(struct sensor *s, const struct sysio *io, struct window 
         if (s->retry_in > 0)
             s->retry_in--;
         if (s->retry_in == 0)
-            sensor_open(s, io);
+            sensor_open(s, io, workload);
         if (!s->is_open)
             return;
     }
@@ -132,7 +151,7 @@ int sensors_init(struct sensors *ss, const struct sysio *io)
         }
     }
     for (size_t i = 0; i < ss->n; i++)
-        sensor_open(&ss->s[i], io);
+        sensor_open(&ss->s[i], io, 0);
     return 0;
 }
 
@@ -143,6 +162,14 @@ void sensors_done(struct sensors *ss)
         free(ss->s[i].private);
     }
     *ss = (struct sensors){ 0 };
+}
+
+void sensors_follow(struct sensors *ss, int32_t pid)
+{
+    ss->workload = pid;
+    for (size_t i = 0; i < ss->n; i++)
+        if (ss->s[i].is_open && ss->s[i].def->follow)
+            ss->s[i].def->follow(&ss->s[i], ss->io, pid);
 }
 
 void sensors_read(struct sensors *ss, uint64_t now_ns, uint64_t real_ns, struct window *ret)
@@ -160,7 +187,7 @@ void sensors_read(struct sensors *ss, uint64_t now_ns, uint64_t real_ns, struct 
         return;
     }
     for (size_t i = 0; i < ss->n; i++)
-        sensor_read(&ss->s[i], ss->io, &w);
+        sensor_read(&ss->s[i], ss->io, ss->workload, &w);
     if (first)
         w.valid = 0;
     ss->last_ns = now_ns;

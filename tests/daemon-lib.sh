@@ -113,7 +113,7 @@ candidate_in_force() { [ "$(knob)" != 500000 ] && [ -n "$(knob)" ]; }
 status_equals_file() { [ "$(status '.knobs[] | select(.name == "migration_cost_ns") | .current')" = "$(knob)" ]; }
 foreign_seen() { [ "$(knob_state)" = foreign ]; }
 adopted_value() { status '.knobs[] | select(.name == "migration_cost_ns") | .ours'; }
-journal_items() { if [ -e "$dir/run/undo" ]; then grep -c '^/' "$dir/run/undo"; else echo 0; fi; }
+journal_items() { if [ -e "$dir/run/undo" ]; then grep -c '^id=' "$dir/run/undo"; else echo 0; fi; }
 journal_original() { grep -h 'migration_cost_ns' "$dir/run/undo" 2>/dev/null | grep -q 500000 && echo 500000; }
 
 start_bus

@@ -51,7 +51,8 @@ static inline void put_schedstat(struct host *h)
     fixture_put(&h->f, "/proc/schedstat", "%s", text);
 }
 
-static inline void put_psi(struct host *h, uint64_t cpu, uint64_t io, uint64_t memory)
+static inline void __attribute__((unused))
+put_psi(struct host *h, uint64_t cpu, uint64_t io, uint64_t memory)
 {
 #define LINE "avg10=0.00 avg60=0.00 avg300=0.00 total="
     fixture_put(&h->f, "/proc/pressure/cpu", "some " LINE "%lu\nfull " LINE "0\n", cpu);

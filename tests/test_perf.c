@@ -16,6 +16,8 @@
 
 #include <cmocka.h>
 
+#include "random.h"
+
 static const char *const events[] = { "perf::CONTEXT-SWITCHES", "perf::CPU-MIGRATIONS" };
 
 static struct sysio io;
@@ -35,12 +37,18 @@ static int teardown(void **state)
     return 0;
 }
 
-static const struct sensor *perf(void)
+static const struct sensor *find(const char *name)
 {
     for (size_t i = 0; i < ss.n; i++)
-        if (strcmp(ss.s[i].def->name, "perf") == 0)
+        if (strcmp(ss.s[i].def->name, name) == 0)
             return &ss.s[i];
+    fail_msg("no sensor %s", name);
     return NULL;
+}
+
+static const struct sensor *perf(void)
+{
+    return find("perf");
 }
 
 /* cmocka's own skip() is a "not ok" in TAP. */
@@ -191,6 +199,81 @@ static void test_cpu_set_changes(void **state)
     perf_set_done(&set);
 }
 
+/* Whatever part of the time a group was on the hardware, a steady rate comes out whole. */
+static void test_multiplex(void **state)
+{
+    struct rnd rnd = rnd_init("multiplex");
+
+    (void)state;
+    for (unsigned i = 0; i < 100000; i++) {
+        struct perf_reading a = { .n = 2 }, b;
+        uint64_t enabled = 1000000 + rnd_below(&rnd, NSEC_PER_SEC),
+                 running = 1 + rnd_below(&rnd, enabled);
+        uint64_t per_us = 1 + rnd_below(&rnd, 5000);
+        double value[2], want = (double)enabled * (double)per_us / 1e3;
+
+        a.enabled_ns = rnd_next(&rnd) >> 2;
+        a.running_ns = a.enabled_ns - rnd_below(&rnd, a.enabled_ns);
+        a.value[0] = a.value[1] = rnd_next(&rnd) >> 2;
+        b = a;
+        b.enabled_ns += enabled;
+        b.running_ns += running;
+        b.value[0] += running * per_us / 1000;
+        assert_int_equal(perf_delta(&a, &b, 2, value), 1);
+        /* The counter is whole: one event more or less, scaled. */
+        assert_true(fabs(value[0] - want) <= (double)enabled / (double)running + want * 1e-9);
+        assert_true(value[1] == 0);
+    }
+}
+
+static void test_no_data(void **state)
+{
+    struct perf_reading a = { .n = 1, .enabled_ns = 100, .running_ns = 50, .value = { 7 } }, b = a;
+    double value[PERF_EVENTS_MAX] = { -1 };
+
+    (void)state;
+    assert_int_equal(perf_delta(&a, &b, 1, value), -EIO); /* stands still */
+    b.enabled_ns = 200;
+    assert_int_equal(perf_delta(&a, &b, 1, value), 0); /* never on the hardware: no data, not 0 */
+    b.running_ns = 150;
+    b.value[0] = 6;
+    assert_int_equal(perf_delta(&a, &b, 1, value), -EIO); /* went back */
+    b.value[0] = 7;
+    b.running_ns = 49;
+    assert_int_equal(perf_delta(&a, &b, 1, value), -EIO);
+    assert_true(value[0] == -1);
+}
+
+/* Counted for real where there is hardware; elsewhere a named state, and no zeros. */
+static void test_hardware(void **state)
+{
+    static const enum metric metrics[] = { METRIC_INSTRUCTIONS_PER_S, METRIC_CYCLES_PER_S,
+                                           METRIC_IPC, METRIC_CACHE_MISSES_PER_S,
+                                           METRIC_BRANCH_MISSES_PER_S };
+    const struct sensor *hw = find("perf-hw");
+    struct window w;
+
+    (void)state;
+    sensors_read(&ss, now_mono_ns(), 1, &w);
+    uint64_t until = now_mono_ns() + 100 * NSEC_PER_MSEC;
+    while (now_mono_ns() < until)
+        ;
+    sensors_read(&ss, now_mono_ns(), 1, &w);
+    print_message("# perf-hw: %s: %s\n", sensor_state_name(hw->state), hw->reason);
+    if (!hw->is_open) {
+        assert_true(hw->state == SENSOR_ABSENT || hw->state == SENSOR_DENIED);
+        assert_true(hw->reason[0] != '\0');
+        for (size_t i = 0; i < ELEMENTSOF(metrics); i++)
+            assert_false(window_has(&w, metrics[i]));
+        return;
+    }
+    if (window_has(&w, METRIC_INSTRUCTIONS_PER_S)) {
+        assert_true(w.value[METRIC_INSTRUCTIONS_PER_S] >
+                    1e7); /* a tenth of a second of a busy loop */
+        assert_true(w.value[METRIC_IPC] > 0.01 && w.value[METRIC_IPC] < 20);
+    }
+}
+
 static void test_names(void **state)
 {
     static const char *const bad[] = { "perf::NO-SUCH-EVENT" };
@@ -235,8 +318,9 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(test_counts),          T(test_denied), T(test_frozen),
-        T(test_cpu_set_changes), T(test_names),  T(test_nofile),
+        T(test_counts),          T(test_denied),    T(test_frozen),
+        T(test_cpu_set_changes), T(test_multiplex), T(test_no_data),
+        T(test_hardware),        T(test_names),     T(test_nofile),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -115,6 +115,7 @@ static void test_no_allocation(void **state)
     sensors_done(&h->ss);
     assert_int_equal(sysio_init(&real, NULL), 0);
     assert_int_equal(sensors_init(&h->ss, &real), 0);
+    sensors_follow(&h->ss, getpid());
     sensors_read(&h->ss, now_mono_ns(), 1, &w);
     before = allocations;
     for (unsigned i = 0; i < 3; i++) {

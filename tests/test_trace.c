@@ -21,6 +21,8 @@ static void tuner_plain(struct tuner *t)
 {
     t->k.track_always = true;
     t->k.debt_z = 0.0;
+    t->k.load_moved_z = t->k.load_tolerance_z = t->load.config.noise_z = 0.0;
+    t->k.settle_levels = 0;
     t->k.retest_rollback = t->k.retest_first;
     t->k.rollback_quads = 1;
     t->k.settle_sent = false;

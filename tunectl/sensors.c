@@ -34,11 +34,15 @@ static const struct column {
     { METRIC_NEWIDLE_FAIL_RATIO, "fail%", 6, 100, 1 },
     { METRIC_NEWIDLE_GAIN_PER_S, "gain/s", 7, 1, 0 },
     { METRIC_HOT_GAIN_RATIO, "hot%", 6, 100, 1 },
+    { METRIC_INSTRUCTIONS_PER_S, "Minst/s", 8, 1e-6, 0 },
+    { METRIC_IPC, "ipc", 5, 1, 2 },
+    { METRIC_CACHE_MISSES_PER_S, "kmiss/s", 8, 1e-3, 0 },
     { METRIC_PSI_CPU_SOME, "cpu%", 6, 1, 1 },
     { METRIC_PSI_IO_SOME, "io%", 6, 1, 1 },
     { METRIC_PSI_IO_FULL, "iofull%", 8, 1, 1 },
     { METRIC_PSI_MEMORY_SOME, "mem%", 6, 1, 1 },
     { METRIC_PSI_MEMORY_FULL, "memfull%", 9, 1, 1 },
+    { METRIC_STEAL, "steal%", 7, 1, 1 },
     { METRIC_CPUS_ONLINE, "cpus", 5, 1, 0 },
 };
 

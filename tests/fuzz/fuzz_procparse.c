@@ -2,6 +2,8 @@
 /* libFuzzer target for every format of procparse. The first byte of an input names the format; the
  * second, for schedstat, the size of the pieces in which the text comes. Aborts where an answer
  * contradicts another. */
+#include "nl_proc.h"
+#include "nl_taskstats.h"
 #include "procparse.h"
 
 #include <errno.h>
@@ -80,12 +82,17 @@ static void fuzz_cpulist(const char *text, size_t len)
 
 static void fuzz_small(uint8_t format, const char *text, size_t len)
 {
+    static const char *const words[] = { "none", "integrity", "confidentiality" };
+    struct stat_cpu stat;
     struct psi psi;
     struct cpuset s;
+    const char *path;
     uint64_t v;
+    double load;
+    size_t n;
     int r;
 
-    switch (format % 4) {
+    switch (format % 8) {
     case 0:
         r = psi_parse(text, len, &psi);
         must(r < 0 || psi.some.present || psi.full.present);
@@ -98,10 +105,38 @@ static void fuzz_small(uint8_t format, const char *text, size_t len)
         r = number_parse(text, len, &v);
         must(r == 0 || r == -EBADMSG || r == -ERANGE);
         break;
+    case 3:
+        r = stat_cpu_parse(text, len, &stat);
+        must(r < 0 || stat.steal_total <= stat.sum_total);
+        break;
+    case 4:
+        r = loadavg_parse(text, len, &load);
+        must(r < 0 || load >= 0);
+        break;
+    case 5:
+        r = choice_parse(text, len, words, ELEMENTSOF(words), &n);
+        must(r < 0 || n < ELEMENTSOF(words));
+        break;
+    case 6:
+        r = cgroup_parse(text, len, &path, &n);
+        must(r < 0 || (path[0] == '/' && path + n < text + len));
+        break;
     default:
         r = keyvalue_parse(text, len, "nr_throttled", &v);
         must(r == 0 || r == -EBADMSG || r == -ERANGE || r == -ENOENT);
     }
+}
+
+/* Bytes of the kernel, which says how long each part is. */
+static void fuzz_netlink(const uint8_t *data, size_t len)
+{
+    struct nl_proc_event ev;
+    struct task_usage usage;
+    int r = nl_proc_decode(data, len, &ev);
+
+    must(r == 0 || r == 1 || r == -EBADMSG);
+    r = taskstats_decode(data, len, &usage);
+    must(r == 0 || r == -EBADMSG || r == -EPROTONOSUPPORT);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -114,6 +149,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_schedstat(text + 2, size - 2, data[1]);
     else if (data[0] == 'l')
         fuzz_cpulist(text + 1, size - 1);
+    else if (data[0] == 'n')
+        fuzz_netlink(data + 1, size - 1);
     else
         fuzz_small(data[0], text + 1, size - 1);
     return 0;
