@@ -192,7 +192,7 @@ static void on_objective(struct objective *o, void *userdata)
 static int on_window(sd_event_source *s, uint64_t usec, void *userdata)
 {
     struct control *c = userdata;
-    uint64_t deadline = c->config->window_ns / 5 * 3; /* later, the next window would suffer too */
+    uint64_t deadline = c->config->window_ns / 5 * 4; /* later, the next window would suffer too */
 
     (void)s;
     (void)usec;

@@ -177,6 +177,7 @@ void control_match(struct control *c)
         if (c->profile && workload_still_there(&c->io, c->config, c->profile, c->match_pid))
             return;
         p = workload_match(&c->io, c->config, &c->match_pid, why, sizeof why);
+        sensors_follow(&c->sensors, c->match_pid);
     }
     if (p != c->profile || (!p && !*c->profile_why))
         control_activate(c, p, why);

@@ -17,6 +17,7 @@
     M(NEWIDLE_PER_S,     "newidle_per_s",     "1/s",          "newidle balance attempts, all domains")               \
     M(NEWIDLE_FAIL_RATIO,"newidle_fail_ratio","ratio",        "newidle attempts that found tasks but moved none")    \
     M(NEWIDLE_GAIN_PER_S,"newidle_gain_per_s","1/s",          "tasks pulled by newidle balance")                     \
+    M(NEWIDLE_PER_IDLE,  "newidle_per_idle",  "ratio",        "newidle attempts each time that a CPU ran out of tasks") \
     M(HOT_GAIN_RATIO,    "hot_gain_ratio",    "ratio",        "pulled tasks that were cache-hot")                    \
     M(AFFINE_PER_S,      "affine_per_s",      "1/s",          "wake-ups pulled to the waker by wake_affine")         \
     M(PSI_CPU_SOME,      "psi_cpu_some",      "%",            "time with at least one task waiting for a CPU")       \

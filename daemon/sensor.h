@@ -74,6 +74,18 @@ struct host_state {
     char sched_ext_ops[64]; /* its name; "" */
 };
 void sensors_host(const struct sensors *ss, struct host_state *ret);
+/* Balancing in the last window by level of the domains, from schedstat. */
+struct sensor_balance {
+    double attempts_per_s, balanced_per_s, failed_per_s, gained_per_s, hot_gained_per_s;
+};
+struct sensor_domain {
+    char name[16]; /* "MC"; "domain1" where the kernel does not say (before 6.14) */
+    uint32_t domains;
+    struct sensor_balance busy, idle, newidle;
+    double affine_per_s, wake_remote_per_s;
+};
+/* How many, borrowed until the next reading; 0: not known, as while kernel.sched_schedstats is 0. */
+size_t sensors_domains(const struct sensors *ss, const struct sensor_domain **ret);
 /* Host facts from the topology sensor, for status: CPUs online as text ("0-3"), counts. */
 struct topology {
     uint32_t cpus_online, packages, nodes;

@@ -1,164 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* /proc/schedstat as rates: waiting and running time always, wake-ups and balancing while
  * kernel.sched_schedstats makes them count. All of it summed over CPUs; switches nothing on. */
-#include "schedstat.h"
-#include "sensor_impl.h"
-
 #include <errno.h>
 #include <string.h>
+
+#include "schedstat_table.h"
+#include "sensor_impl.h"
 
 /* One CPU's 32-bit counters cannot do more than this: each step takes more than 100 ns. */
 #define STEPS_PER_S_MAX 10e6
 /* From that many timeslices on, a window shows whether the other counters count. */
 #define SLICES_TO_TELL 16
 
-struct cpu_before {
-    uint32_t pass; /* of the reading that saw it; 0: none */
-    uint32_t sched_count, ttwu_count, ttwu_local;
-    uint64_t rq_cpu_ns_total, run_delay_ns_total, pcount_total;
-};
-struct domain_before {
-    uint64_t identity;
-    uint32_t count[SCHEDSTAT_IDLE_TYPES], failed[SCHEDSTAT_IDLE_TYPES];
-    uint32_t gained[SCHEDSTAT_IDLE_TYPES], hot_gained[SCHEDSTAT_IDLE_TYPES];
-    uint32_t move_affine;
-};
-
 enum counting { COUNTING_UNKNOWN, COUNTING_NOT, COUNTING_PARTLY, COUNTING };
 
 struct schedstat {
-    struct schedstat_reader reader;
-    struct cpu_before *cpu;       /* owned; by CPU number */
-    struct domain_before *domain; /* owned; in the order of the file */
-    uint32_t cpu_room, domain_room;
-    uint32_t cpus, domains; /* of the last reading */
-    uint32_t pass;          /* counts readings */
+    struct schedstat_table table;
     bool started;
     enum counting counting;
+    struct sensor_domain domain[SCHEDSTAT_LEVELS_MAX]; /* of the last window */
+    size_t n_domains;                                  /* 0: not known */
 };
-
-/* What one reading adds up. */
-struct sums {
-    uint64_t max_step;
-    uint32_t cpus, domains;
-    bool cpus_changed, domains_changed, cpu_reset, domain_reset;
-    uint64_t run_ns, delay_ns, slices;
-    uint64_t sched, ttwu, ttwu_local;
-    uint64_t newidle, newidle_failed, newidle_gained;
-    uint64_t gained, hot_gained, affine;
-};
-
-static void add64(uint64_t *sum, uint64_t before, uint64_t after, bool *reset)
-{
-    uint64_t d;
-
-    if (counter_delta(before, after, 64, 0, &d) < 0)
-        *reset = true;
-    else
-        *sum += d;
-}
-
-static void add32(uint64_t *sum, uint32_t before, uint32_t after, uint64_t max_step, bool *reset)
-{
-    uint64_t d;
-
-    if (counter_delta(before, after, 32, max_step, &d) < 0)
-        *reset = true;
-    else
-        *sum += d;
-}
-
-static int take_cpu(struct schedstat *st, const struct schedstat_row *row, struct sums *s)
-{
-    struct cpu_before *b;
-
-    if (row->cpu >= st->cpu_room)
-        return -ESTALE;
-    b = &st->cpu[row->cpu];
-    if (b->pass != 0 && b->pass == st->pass - 1) {
-        add64(&s->run_ns, b->rq_cpu_ns_total, row->rq_cpu_ns_total, &s->cpu_reset);
-        add64(&s->delay_ns, b->run_delay_ns_total, row->run_delay_ns_total, &s->cpu_reset);
-        add64(&s->slices, b->pcount_total, row->pcount_total, &s->cpu_reset);
-        add32(&s->sched, b->sched_count, row->sched_count, s->max_step, &s->cpu_reset);
-        add32(&s->ttwu, b->ttwu_count, row->ttwu_count, s->max_step, &s->cpu_reset);
-        add32(&s->ttwu_local, b->ttwu_local, row->ttwu_local, s->max_step, &s->cpu_reset);
-    } else {
-        s->cpus_changed = true;
-    }
-    *b = (struct cpu_before){
-        .pass = st->pass,
-        .sched_count = row->sched_count,
-        .ttwu_count = row->ttwu_count,
-        .ttwu_local = row->ttwu_local,
-        .rq_cpu_ns_total = row->rq_cpu_ns_total,
-        .run_delay_ns_total = row->run_delay_ns_total,
-        .pcount_total = row->pcount_total,
-    };
-    s->cpus++;
-    return 0;
-}
-
-static int take_domain(struct schedstat *st, const struct schedstat_row *row, struct sums *s)
-{
-    struct domain_before *b;
-
-    if (s->domains >= st->domain_room)
-        return -ESTALE;
-    b = &st->domain[s->domains++];
-    if (b->identity != row->identity)
-        s->domains_changed = true;
-    for (unsigned t = 0; t < SCHEDSTAT_IDLE_TYPES; t++) {
-        const uint32_t *lb = row->lb[t];
-        uint64_t count = 0, failed = 0, gained = 0;
-        bool *reset = &s->domain_reset;
-
-        add32(&count, b->count[t], lb[SCHEDSTAT_LB_COUNT], s->max_step, reset);
-        add32(&failed, b->failed[t], lb[SCHEDSTAT_LB_FAILED], s->max_step, reset);
-        add32(&gained, b->gained[t], lb[SCHEDSTAT_LB_GAINED], s->max_step, reset);
-        add32(&s->hot_gained, b->hot_gained[t], lb[SCHEDSTAT_LB_HOT_GAINED], s->max_step, reset);
-        s->gained += gained;
-        if (t == SCHEDSTAT_NEWIDLE) {
-            s->newidle += count;
-            s->newidle_failed += failed;
-            s->newidle_gained += gained;
-        }
-        b->count[t] = lb[SCHEDSTAT_LB_COUNT];
-        b->failed[t] = lb[SCHEDSTAT_LB_FAILED];
-        b->gained[t] = lb[SCHEDSTAT_LB_GAINED];
-        b->hot_gained[t] = lb[SCHEDSTAT_LB_HOT_GAINED];
-    }
-    add32(&s->affine, b->move_affine, row->tail[SCHEDSTAT_TTWU_MOVE_AFFINE], s->max_step,
-          &s->domain_reset);
-    b->move_affine = row->tail[SCHEDSTAT_TTWU_MOVE_AFFINE];
-    b->identity = row->identity;
-    return 0;
-}
-
-/* One pass over the file. 0 or -errno. */
-static int read_all(struct schedstat *st, const struct sysio *io, struct sums *s)
-{
-    struct schedstat_row row;
-    int r = schedstat_rewind(&st->reader, io);
-
-    if (r < 0)
-        return r;
-    st->pass++;
-    while ((r = schedstat_read_row(&st->reader, &row)) > 0) {
-        r = row.kind == SCHEDSTAT_CPU ? take_cpu(st, &row, s) : take_domain(st, &row, s);
-        if (r < 0)
-            return r;
-    }
-    if (s->cpus != st->cpus)
-        s->cpus_changed = true;
-    if (s->domains != st->domains)
-        s->domains_changed = true;
-    st->cpus = s->cpus;
-    st->domains = s->domains;
-    return r;
-}
 
 /* Each timeslice begins in schedule(), which counts while sched_schedstats is 1. */
-static enum counting is_counting(enum counting before, const struct sums *s)
+static enum counting is_counting(enum counting before, const struct schedstat_sums *s)
 {
     if (s->slices < SLICES_TO_TELL)
         return before == COUNTING_PARTLY ? COUNTING_UNKNOWN : before;
@@ -170,20 +35,73 @@ static enum counting is_counting(enum counting before, const struct sums *s)
     return before == COUNTING_NOT || before == COUNTING_PARTLY ? COUNTING_UNKNOWN : COUNTING;
 }
 
-static void put_balance(struct window *w, const struct sums *s)
+static struct sensor_balance balance_of(const struct schedstat_level *l, enum schedstat_idle i,
+                                        double seconds)
 {
-    double t = window_seconds(w);
-
-    window_set(w, METRIC_NEWIDLE_PER_S, (double)s->newidle / t);
-    window_set(w, METRIC_NEWIDLE_GAIN_PER_S, (double)s->newidle_gained / t);
-    window_set(w, METRIC_AFFINE_PER_S, (double)s->affine / t);
-    if (s->newidle > 0)
-        window_set(w, METRIC_NEWIDLE_FAIL_RATIO, (double)s->newidle_failed / (double)s->newidle);
-    if (s->gained > 0)
-        window_set(w, METRIC_HOT_GAIN_RATIO, (double)s->hot_gained / (double)s->gained);
+    return (struct sensor_balance){
+        .attempts_per_s = (double)l->count[i] / seconds,
+        .balanced_per_s = (double)l->balanced[i] / seconds,
+        .failed_per_s = (double)l->failed[i] / seconds,
+        .gained_per_s = (double)l->gained[i] / seconds,
+        .hot_gained_per_s = (double)l->hot_gained[i] / seconds,
+    };
 }
 
-static void put(struct sensor *sensor, const struct schedstat *st, const struct sums *s,
+/* By level for those who ask, and all levels together as metrics. */
+static void put_balance(struct schedstat *st, struct window *w, const struct schedstat_sums *s)
+{
+    uint64_t newidle = 0, failed = 0, newidle_gained = 0, gained = 0, hot = 0, affine = 0;
+    double t = window_seconds(w);
+
+    for (size_t n = 0; n < st->table.n_levels; n++) {
+        const struct schedstat_level *l = &s->level[n];
+        struct sensor_domain *d = &st->domain[n];
+
+        *d = (struct sensor_domain){
+            .domains = l->domains,
+            .busy = balance_of(l, SCHEDSTAT_BUSY, t),
+            .idle = balance_of(l, SCHEDSTAT_IDLE, t),
+            .newidle = balance_of(l, SCHEDSTAT_NEWIDLE, t),
+            .affine_per_s = (double)l->move_affine / t,
+            .wake_remote_per_s = (double)l->wake_remote / t,
+        };
+        (void)copy_string(d->name, sizeof d->name, st->table.level[n]);
+        newidle += l->count[SCHEDSTAT_NEWIDLE];
+        failed += l->failed[SCHEDSTAT_NEWIDLE];
+        newidle_gained += l->gained[SCHEDSTAT_NEWIDLE];
+        affine += l->move_affine;
+        for (unsigned i = 0; i < SCHEDSTAT_IDLE_TYPES; i++) {
+            gained += l->gained[i];
+            hot += l->hot_gained[i];
+        }
+    }
+    st->n_domains = st->table.n_levels;
+    window_set(w, METRIC_NEWIDLE_PER_S, (double)newidle / t);
+    window_set(w, METRIC_NEWIDLE_GAIN_PER_S, (double)newidle_gained / t);
+    window_set(w, METRIC_AFFINE_PER_S, (double)affine / t);
+    if (newidle > 0)
+        window_set(w, METRIC_NEWIDLE_FAIL_RATIO, (double)failed / (double)newidle);
+    if (s->goidle + newidle_gained > 0)
+        window_set(w, METRIC_NEWIDLE_PER_IDLE,
+                   (double)newidle / (double)(s->goidle + newidle_gained));
+    if (gained > 0)
+        window_set(w, METRIC_HOT_GAIN_RATIO, (double)hot / (double)gained);
+}
+
+size_t sensors_domains(const struct sensors *ss, const struct sensor_domain **ret)
+{
+    for (size_t i = 0; i < ss->n; i++) {
+        const struct schedstat *st = ss->s[i].private;
+
+        if (ss->s[i].def != &sensor_schedstat || !ss->s[i].is_open)
+            continue;
+        *ret = st->domain;
+        return st->n_domains;
+    }
+    return 0;
+}
+
+static void put(struct sensor *sensor, struct schedstat *st, const struct schedstat_sums *s,
                 struct window *w)
 {
     double t = window_seconds(w);
@@ -200,11 +118,11 @@ static void put(struct sensor *sensor, const struct schedstat *st, const struct 
     if (s->slices > 0)
         window_set(w, METRIC_RUNQ_WAIT_NS, (double)s->delay_ns / (double)s->slices);
 
-    if (!st->reader.parser.layout) {
+    if (!st->table.reader.parser.layout) {
         (void)sensor_say(
             sensor, SENSOR_PARTIAL, 0,
             "version %lu is not known: only run time, run-queue wait and timeslices are used",
-            st->reader.parser.version);
+            st->table.reader.parser.version);
         return;
     }
     switch (st->counting) {
@@ -233,7 +151,7 @@ static void put(struct sensor *sensor, const struct schedstat *st, const struct 
         return;
     }
     if (domains_ok)
-        put_balance(w, s);
+        put_balance(st, w, s);
     (void)sensor_say(sensor, SENSOR_OK, 0, "%s", "");
 }
 
@@ -253,11 +171,12 @@ static int schedstat_sensor_read(struct sensor *sensor, const struct sysio *io, 
 {
     struct schedstat *st = sensor->private;
     double steps = STEPS_PER_S_MAX * window_seconds(w);
-    struct sums s = { .max_step = steps < 1e6   ? 1000000
-                                  : steps < 2e9 ? (uint64_t)steps
-                                                : 2000000000 };
-    int r = read_all(st, io, &s);
+    struct schedstat_sums s;
+    int r;
 
+    steps = steps < 1e6 ? 1e6 : steps > 2e9 ? 2e9 : steps;
+    st->n_domains = 0;
+    r = schedstat_table_read(&st->table, io, (uint64_t)steps, &s);
     if (r < 0) {
         /* The next good reading is a first one again: the table holds a mixture. */
         if (r == -ESTALE)
@@ -290,59 +209,15 @@ static void schedstat_sensor_close(struct sensor *sensor)
 {
     struct schedstat *st = sensor->private;
 
-    schedstat_close(&st->reader);
-    free(st->cpu);
-    free(st->domain);
-    st->cpu = NULL;
-    st->domain = NULL;
-}
-
-/* Room for every CPU that can come, with as many domains as the richest has now. */
-static int make_room(struct schedstat *st, const struct sysio *io)
-{
-    struct schedstat_row row;
-    struct cpuset possible;
-    char text[4096];
-    uint32_t domains_max = 1, rows = 0;
-    int r;
-
-    while ((r = schedstat_read_row(&st->reader, &row)) > 0) {
-        if (row.cpu >= st->cpu_room)
-            st->cpu_room = row.cpu + 1;
-        if (row.kind != SCHEDSTAT_DOMAIN)
-            continue;
-        rows++;
-        if (row.domain >= domains_max)
-            domains_max = row.domain + 1;
-    }
-    if (r < 0)
-        return r;
-    ssize_t n = sysio_read(io, "/sys/devices/system/cpu/possible", text, sizeof text);
-    if (n > 0 && cpulist_parse(text, (size_t)n, &possible) == 0 &&
-        cpuset_end(&possible) > st->cpu_room)
-        st->cpu_room = cpuset_end(&possible);
-    st->domain_room = st->cpu_room * domains_max;
-    if (st->domain_room < rows)
-        st->domain_room = rows;
-    st->cpu = calloc(st->cpu_room, sizeof *st->cpu);
-    st->domain = calloc(st->domain_room, sizeof *st->domain);
-    return st->cpu && st->domain ? 0 : -ENOMEM;
+    schedstat_table_close(&st->table);
 }
 
 static int schedstat_sensor_open(struct sensor *sensor, const struct sysio *io)
 {
     struct schedstat *st = sensor->private;
-    int r;
+    int r = schedstat_table_open(&st->table, io);
 
-    st->reader.file.fd = -1;
-    r = schedstat_open(&st->reader, io);
-    if (r >= 0)
-        r = make_room(st, io);
-    if (r < 0) {
-        schedstat_sensor_close(sensor);
-        return schedstat_trouble(sensor, r);
-    }
-    return 0;
+    return r < 0 ? schedstat_trouble(sensor, r) : 0;
 }
 
 const struct sensor_def sensor_schedstat = {

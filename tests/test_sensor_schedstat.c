@@ -33,6 +33,7 @@ static void test_schedstat_always(void **state)
 static void test_schedstat_domains(void **state)
 {
     struct host *h = *state;
+    const struct sensor_domain *d;
     struct window w;
 
     for (h->version = 15; h->version <= 17; h->version++) {
@@ -47,7 +48,17 @@ static void test_schedstat_domains(void **state)
         NEAR(NEWIDLE_GAIN_PER_S, 40);
         NEAR(HOT_GAIN_RATIO, 0.25);
         NEAR(AFFINE_PER_S, 60);
+        NEAR(NEWIDLE_PER_IDLE, 200 / 80.0); /* no CPU went idle, but tasks were pulled */
         assert_int_equal(sensor(h, "schedstat")->state, SENSOR_OK);
+        assert_int_equal(sensors_domains(&h->ss, &d), h->version == 17 ? 1 : 2);
+        assert_string_equal(d[0].name, h->version == 17 ? "MC" : "domain0");
+        assert_int_equal(d[0].domains, h->version == 17 ? 4 : 2);
+        assert_true(fabs(d[0].newidle.attempts_per_s - (h->version == 17 ? 100 : 50)) < 1e-9);
+        assert_true(fabs(d[0].newidle.failed_per_s - (h->version == 17 ? 20 : 10)) < 1e-9);
+        /* The first kind is idle in version 15, busy since. */
+        const struct sensor_balance *other = h->version == 15 ? &d[0].idle : &d[0].busy;
+        assert_true(fabs(other->gained_per_s - (h->version == 17 ? 40 : 20)) < 1e-9);
+        assert_true(fabs(other->hot_gained_per_s - (h->version == 17 ? 10 : 5)) < 1e-9);
         assert_string_equal(sensor(h, "schedstat")->reason, "");
         sensors_done(&h->ss);
     }
@@ -148,6 +159,7 @@ static void test_schedstat_hotplug(void **state)
 static void test_schedstat_rebuild(void **state)
 {
     struct host *h = *state;
+    const struct sensor_domain *d;
     struct window w;
 
     h->newidle = 100000;
@@ -165,6 +177,7 @@ static void test_schedstat_rebuild(void **state)
     w = next(h);
     assert_true(w.disturbed);
     assert_string_equal(w.disturbance, "the scheduling domains were rebuilt");
+    assert_int_equal(sensors_domains(&h->ss, &d), 0);
     NEAR(RUNNING, 1);
     NEAR(WAKEUPS_PER_S, 400);
     NONE(NEWIDLE_PER_S);

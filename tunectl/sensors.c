@@ -86,6 +86,40 @@ static void say_states(const struct sensors *ss, enum sensor_state *said)
     }
 }
 
+static struct json_object *describe_balance(const struct sensor_balance *b)
+{
+    struct json_object *o = json_object_new_object();
+
+    doc_add_number(o, "attempts_per_s", b->attempts_per_s);
+    doc_add_number(o, "balanced_per_s", b->balanced_per_s);
+    doc_add_number(o, "failed_per_s", b->failed_per_s);
+    doc_add_number(o, "gained_per_s", b->gained_per_s);
+    doc_add_number(o, "hot_gained_per_s", b->hot_gained_per_s);
+    return o;
+}
+
+/* NULL, null in the document, when they are not known. */
+static struct json_object *describe_domains(const struct sensors *ss)
+{
+    const struct sensor_domain *d = NULL;
+    size_t n = sensors_domains(ss, &d);
+    struct json_object *all = n > 0 ? json_object_new_array() : NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        struct json_object *o = json_object_new_object();
+
+        doc_add_text(o, "name", d[i].name);
+        doc_add_number(o, "domains", d[i].domains);
+        (void)json_object_object_add(o, "busy", describe_balance(&d[i].busy));
+        (void)json_object_object_add(o, "idle", describe_balance(&d[i].idle));
+        (void)json_object_object_add(o, "newidle", describe_balance(&d[i].newidle));
+        doc_add_number(o, "affine_per_s", d[i].affine_per_s);
+        doc_add_number(o, "wake_remote_per_s", d[i].wake_remote_per_s);
+        (void)json_object_array_add(all, o);
+    }
+    return all;
+}
+
 static void print_json(const struct sensors *ss, const struct window *w)
 {
     _cleanup_doc_ struct json_object *doc = json_object_new_object();
@@ -99,6 +133,7 @@ static void print_json(const struct sensors *ss, const struct window *w)
         if (m != METRIC_OBJECTIVE && m != METRIC_TPS && m != METRIC_ACTIVE && m != METRIC_LOAD)
             doc_add_number(metrics, metric_info[m].name, window_get(w, (enum metric)m));
     (void)json_object_object_add(doc, "metrics", metrics);
+    (void)json_object_object_add(doc, "domains", describe_domains(ss));
     for (size_t i = 0; i < ss->n; i++) {
         struct json_object *o = json_object_new_object();
 
