@@ -29,6 +29,7 @@ static void keep_levels(struct control *c)
     if (m.bucket != c->level_bucket) {
         c->level_incumbent = c->level_baseline = (struct control_level){ 0 };
         memset(c->guard_level, 0, sizeof c->guard_level);
+        memset(c->pressure_level, 0, sizeof c->pressure_level);
         c->level_bucket = m.bucket;
     }
     if (t->kind != TUNER_TRIAL_NONE && t->arm == TUNER_ARM_SETTLING)
@@ -42,6 +43,8 @@ static void keep_levels(struct control *c)
     keep_level(&c->level_incumbent, window_get(&c->window, METRIC_OBJECTIVE));
     for (uint8_t i = 0; i < c->n_guards; i++)
         keep_level(&c->guard_level[i], window_get(&c->window, c->guard[i]->metric));
+    keep_level(&c->pressure_level[EMERGENCY_IO], window_get(&c->window, METRIC_PSI_IO_FULL));
+    keep_level(&c->pressure_level[EMERGENCY_MEMORY], window_get(&c->window, METRIC_PSI_MEMORY_FULL));
 }
 
 static void store_window(struct control *c, const struct tuner_decision *d, const char *arm)
@@ -99,11 +102,6 @@ static void tuner_view(struct control *c, struct tuner_window *ret)
     c->missing += c->window_missing;
 }
 
-static bool worth_recording(const struct tuner_decision *d)
-{
-    return d->event != TUNER_EVENT_NONE;
-}
-
 /* A window that took much longer than planned: the process was stopped, or the machine slept. */
 static void judge_length(struct control *c)
 {
@@ -134,14 +132,43 @@ static void tick(struct control *c)
         keep_levels(c);
         tuner_view(c, &view);
         d = tuner_step(c->tuner, &view);
+        if (d->event != TUNER_EVENT_NONE)
+            control_record_decision(c, d); /* the reason first, then the writes that follow from it */
         control_apply(c, d);
-        if (worth_recording(d))
-            control_record_decision(c, d);
         if (d->event == TUNER_EVENT_ACCEPT || d->event == TUNER_EVENT_ROLLBACK || d->event == TUNER_EVENT_KEEP)
             control_save_classes(c);
     }
     store_window(c, d, arm);
+    emergency_mark(c->emergency);
     bus_changed(c->bus);
+}
+
+/* Between two windows: what we changed is taken back at once when the host suffers more than it did before. */
+static void on_emergency(enum emergency_kind kind, double pct, void *userdata)
+{
+    struct control *c = userdata;
+    double before = c->pressure_level[kind].n ? c->pressure_level[kind].mean : 0;
+    double floor = kind == EMERGENCY_IO ? c->config->emergency_psi_io_full : c->config->emergency_psi_memory_full;
+
+    if (!c->tuner || control_mode(c) != MODE_TUNE || pct < floor || pct < 1.2 * before)
+        return;
+    const struct tuner_decision *d = tuner_emergency(c->tuner);
+    if (d->event == TUNER_EVENT_NONE)
+        return; /* nothing of ours is in force */
+    log_msg(LOG_WARNING, "pressure: all tasks wait for %s in %.0f %% of the time (%.0f %% before): taking back what is tried",
+            emergency_name(kind), pct, before);
+    control_record_decision(c, d);
+    control_apply(c, d);
+    bus_changed(c->bus);
+}
+
+int control_arm_emergency(struct control *c)
+{
+    const double floors[EMERGENCY_COUNT] = { [EMERGENCY_IO] = c->config->emergency_psi_io_full,
+                                             [EMERGENCY_MEMORY] = c->config->emergency_psi_memory_full };
+
+    c->emergency = emergency_free(c->emergency);
+    return emergency_new(&c->emergency, c->event, &c->io, floors, on_emergency, c);
 }
 
 static int arm_window(struct control *c, uint64_t now_ns)
@@ -165,7 +192,7 @@ static void on_objective(struct objective *o, void *userdata)
 static int on_window(sd_event_source *s, uint64_t usec, void *userdata)
 {
     struct control *c = userdata;
-    uint64_t deadline = c->config->window_ns / 4;
+    uint64_t deadline = c->config->window_ns / 5 * 4; /* later, the next window would suffer too */
 
     (void)s;
     (void)usec;
@@ -176,7 +203,7 @@ static int on_window(sd_event_source *s, uint64_t usec, void *userdata)
         tick(c);
     } else if (!c->ticking) {
         c->ticking = true;
-        objective_ask(&c->objective, deadline < 2 * NSEC_PER_SEC ? deadline : 2 * NSEC_PER_SEC, on_objective, c);
+        objective_ask(&c->objective, deadline < 5 * NSEC_PER_SEC ? deadline : 5 * NSEC_PER_SEC, on_objective, c);
     }
     return 0;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "config.h"
+#include "emergency.h"
 #include "knob.h"
 #include "metric.h"
 #include "objective.h"
@@ -11,6 +12,7 @@
 #include "store.h"
 #include "tuner.h"
 #include "undo.h"
+#include "watch.h"
 
 #include <systemd/sd-event.h>
 
@@ -49,6 +51,8 @@ struct control {
     struct sysio io;
     struct undo undo;
     struct knobs knobs;
+    struct watch *watch;             /* owned; who wrote a knob, where the kernel tells it */
+    struct emergency *emergency;     /* owned */
     struct sensors sensors;
     struct config *config;           /* owned */
     struct store *store;             /* owned; NULL: unavailable, why in store_note */
@@ -90,6 +94,7 @@ struct control {
 
     struct control_level level_incumbent, level_baseline; /* of the objective, in this class */
     struct control_level guard_level[TUNER_GUARDS_MAX];
+    struct control_level pressure_level[EMERGENCY_COUNT];
     int32_t level_bucket;
 
     size_t n_records, next_record;    /* ring */
@@ -112,6 +117,9 @@ int control_resume(struct control *c);
 int control_release(struct control *c, const char *knob);
 int control_restore(struct control *c); /* >= 0: knobs that could not be restored */
 int control_reload(struct control *c, struct config_error *err);
+
+/* Arms the pressure triggers of the configuration in force, anew after a reload. 0 or -errno. */
+int control_arm_emergency(struct control *c);
 
 /* ---- between the files of the control ---------------------------------------------------- */
 

@@ -28,13 +28,14 @@ static const struct tuner_decision *take(struct control *c, const struct knob *k
 
 static void tell_foreign(struct control *c, const struct knob *k)
 {
-    char old[40], new[40], who[96], text[320];
+    char old[40], new[40], who[160], text[480];
     double ours = k->has_ours ? (double)k->ours : (double)k->original;
 
     (void)control_value_text(k, ours, old, sizeof old);
     (void)control_value_text(k, (double)k->foreign_value, new, sizeof new);
     if (k->foreign_pid > 0)
-        (void)snprintf(who, sizeof who, "process %d (%s)", k->foreign_pid, *k->foreign_comm ? k->foreign_comm : "exited");
+        (void)snprintf(who, sizeof who, "process %d (%s%s%s)", k->foreign_pid, *k->foreign_comm ? k->foreign_comm : "exited",
+                       *k->foreign_unit ? " of " : "", k->foreign_unit);
     else
         (void)snprintf(who, sizeof who, "somebody else");
     (void)snprintf(text, sizeof text, "%s wrote %s: %s -> %s; it is left alone until `tunectl release %s`", who,

@@ -22,20 +22,22 @@ static const char *in_dir(const char *dir, const char *name, char *buf, size_t s
 /* One tunerd a runtime directory. */
 static int take_lock(struct control *c)
 {
+    _cleanup_close_ int fd = -1;
     char path[4200];
 
     if (mkdir(c->paths.runtime_dir, 0755) < 0 && errno != EEXIST)
         return log_errno(LOG_ERR, -errno, "cannot make %s: %m", c->paths.runtime_dir);
     (void)in_dir(c->paths.runtime_dir, "lock", path, sizeof path);
-    c->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (c->lock_fd < 0)
+    fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (fd < 0)
         return log_errno(LOG_ERR, -errno, "cannot open %s: %m", path);
-    if (flock(c->lock_fd, LOCK_EX | LOCK_NB) < 0) {
+    if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
         if (errno != EWOULDBLOCK)
             return log_errno(LOG_ERR, -errno, "cannot lock %s: %m", path);
         log_msg(LOG_ERR, "another tunerd runs (it holds %s); stop it first", path);
         return -EBUSY;
     }
+    c->lock_fd = TAKE_FD(fd); /* from here on the originals are ours to put back */
     return 0;
 }
 
@@ -126,6 +128,13 @@ static int open_host(struct control *c)
     return sensors_init(&c->sensors, &c->io);
 }
 
+/* Somebody else wrote a knob just now: no need to wait for the end of the window. */
+static void on_foreign_write(struct knob *k, void *userdata)
+{
+    (void)k;
+    control_verify(userdata);
+}
+
 int control_init(struct control *c, const struct control_paths *paths, sd_event *event, struct config_error *err)
 {
     *c = (struct control){ .paths = *paths, .event = sd_event_ref(event), .lock_fd = -1, .io.root_fd = -1,
@@ -138,6 +147,12 @@ int control_init(struct control *c, const struct control_paths *paths, sd_event 
         return r;
     set_limits(c);
     settle_leftovers(c);
+    r = watch_new(&c->watch, event, &c->io, &c->knobs, on_foreign_write, c);
+    if (r < 0)
+        return log_errno(LOG_ERR, r, "cannot watch the knobs: %m");
+    r = control_arm_emergency(c);
+    if (r < 0)
+        return log_errno(LOG_ERR, r, "cannot set pressure triggers: %m");
     r = control_load_mode(c);
     if (r < 0)
         (void)log_errno(LOG_WARNING, r, "cannot read the mode that tunectl set: %m");
@@ -167,6 +182,9 @@ int control_reload(struct control *c, struct config_error *err)
     set_limits(c);
     if (control_mode(c) != before && (control_mode(c) == MODE_OBSERVE || control_mode(c) == MODE_PAUSE_BASELINE))
         c->unrestored = (uint32_t)knobs_restore(&c->knobs, "configuration");
+    int r = control_arm_emergency(c);
+    if (r < 0)
+        (void)log_errno(LOG_ERR, r, "cannot set pressure triggers: %m");
     control_match(c);
     uint64_t now = now_mono_ns();
     if (c->window_timer) {
@@ -195,6 +213,8 @@ void control_done(struct control *c, bool restart)
         }
     }
     c->bus = bus_free(c->bus);
+    c->watch = watch_free(c->watch);
+    c->emergency = emergency_free(c->emergency);
     if (c->has_objective)
         objective_close(&c->objective);
     free(TAKE_PTR(c->tuner));

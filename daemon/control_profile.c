@@ -134,6 +134,7 @@ static void leave_profile(struct control *c)
     c->n_guards = 0;
     c->level_incumbent = c->level_baseline = (struct control_level){ 0 };
     memset(c->guard_level, 0, sizeof c->guard_level);
+    memset(c->pressure_level, 0, sizeof c->pressure_level);
     c->level_bucket = INT32_MIN;
 }
 
@@ -176,6 +177,7 @@ void control_match(struct control *c)
         if (c->profile && workload_still_there(&c->io, c->config, c->profile, c->match_pid))
             return;
         p = workload_match(&c->io, c->config, &c->match_pid, why, sizeof why);
+        sensors_follow(&c->sensors, c->match_pid);
     }
     if (p != c->profile || (!p && !*c->profile_why))
         control_activate(c, p, why);

@@ -68,6 +68,7 @@ struct knob {
     uint64_t foreign_real_ns;  /* ... and when it was noticed */
     int32_t foreign_pid;       /* writer where the kernel told it, else 0 */
     char foreign_comm[32];     /* "" when it had exited */
+    char foreign_unit[64];     /* ... its systemd unit, "" likewise */
     uint64_t writes;           /* since start */
     uint64_t limit_min, limit_max; /* range of knob_write; the safe range until the caller sets [limits]. The original is
                                 * allowed whatever they say */

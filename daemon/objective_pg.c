@@ -245,6 +245,16 @@ static bool get_double(const PGresult *res, int column, double *ret)
     return !PQgetisnull(res, 0, column) && parse_double(PQgetvalue(res, 0, column), ret) >= 0;
 }
 
+/* A backend publishes its counts at most once a second, and after 10 s at the latest: of ours, some are not in the total yet.
+ * A total that falls by no more than those has not fallen. */
+static double without_own(const struct pg_cluster *c, const struct pg_answer *a)
+{
+    static const double unpublished_max = 12;
+    double work = a->work > c->sent_own ? a->work - c->sent_own : 0, before = c->answer.work;
+
+    return c->answer.epoch == a->epoch && work < before && before - work <= unpublished_max ? before : work;
+}
+
 static void take_row(struct pg_cluster *c, const PGresult *res)
 {
     struct pg_answer a = { 0 };
@@ -259,7 +269,7 @@ static void take_row(struct pg_cluster *c, const PGresult *res)
     a.standby = PQgetvalue(res, 0, 2)[0] == 't';
     a.epoch = hash(PQgetvalue(res, 0, 3));
     if (c->counts_own)
-        a.work = a.work > c->sent_own ? a.work - c->sent_own : 0;
+        a.work = without_own(c, &a);
     c->answer = a;
     c->ok = true;
 }

@@ -168,6 +168,7 @@ static json *foreign(const struct knob *k)
     put(o, "when", k->foreign_real_ns ? json_object_new_double((double)(k->foreign_real_ns / NSEC_PER_MSEC) / 1e3) : NULL);
     put(o, "pid", k->foreign_pid > 0 ? json_object_new_int(k->foreign_pid) : NULL);
     put_s(o, "comm", *k->foreign_comm ? k->foreign_comm : NULL);
+    put_s(o, "unit", *k->foreign_unit ? k->foreign_unit : NULL);
     return o;
 }
 

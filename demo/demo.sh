@@ -19,7 +19,7 @@ plant= daemon= bus=
 cleanup() {
     for p in $daemon $plant $bus; do kill "$p" 2>/dev/null; done
     wait 2>/dev/null
-    rm -rf "$dir"
+    [ -n "${KEEP:-}" ] || rm -rf "$dir"
 }
 trap cleanup EXIT
 trap 'exit 130' INT TERM
@@ -35,7 +35,7 @@ until_true() { # until_true SECONDS COMMAND...
 knobs() { (cd "$dir/root/sys/kernel/debug/sched" && for f in *_ns nr_migrate; do printf '  %-24s %s\n' "$f" "$(cat "$f")"; done); }
 
 mkdir -p "$dir/root" "$dir/run" "$dir/state" "$dir/conf/profiles"
-sed "s|@ROOT@|$dir/root|" "$here/profile.conf" >"$dir/conf/profiles/demo.conf"
+cp "$here/profile.conf" "$dir/conf/profiles/demo.conf"
 sed "s|@SEED@|$seed|" "$here/tunerd.conf" >"$dir/conf/tunerd.conf"
 args=(--root "$dir/root" --config-dir "$dir/conf" --runtime-dir "$dir/run" --state-dir "$dir/state")
 
@@ -47,18 +47,14 @@ plant=$!
 until_true 5 test -s "$dir/root/run/transactions.prom" || { cat "$dir/plant.log"; exit 1; }
 knobs >"$dir/before"
 
-cat >"$dir/bus.conf" <<EOF
-<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
- "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-<busconfig><type>system</type><listen>unix:path=$dir/bus</listen>
-<policy context="default"><allow send_destination="*"/><allow own="*"/></policy></busconfig>
-EOF
+sed "s|@DIR@|$dir|" "$here/bus.conf" >"$dir/bus.conf"
 dbus-daemon --config-file="$dir/bus.conf" --nofork 2>"$dir/bus.log" &
 bus=$!
 export DBUS_SYSTEM_BUS_ADDRESS=unix:path=$dir/bus
 until_true 5 test -S "$dir/bus"
 
-"$build/tunerd" "${args[@]}" >"$dir/log" 2>&1 &
+: >"$dir/log"
+"$build/tunerd" "${args[@]}" >>"$dir/log" 2>&1 &
 daemon=$!
 tail -n +1 -f "$dir/log" --pid=$daemon | sed -u 's/^/  log: /' &
 status() { "$build/tunectl" status --json 2>/dev/null >"$dir/status.json" && [ -s "$dir/status.json" ]; }

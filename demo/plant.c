@@ -142,7 +142,7 @@ static void advance(struct plant *p, double dt)
     double phi = pow(0.5, rate);
     p->noise = phi * p->noise + p->sigma * sqrt(PLANT_STEPS) * sqrt(1 - phi * phi) * normal(&p->rng);
     double tps = plant_level(p, p->clients) * exp(p->effect + p->noise);
-    double runnable = p->clients / 10 * exp(0.02 * normal(&p->rng));
+    double runnable = p->clients / 9 * exp(0.02 * normal(&p->rng));
     double running = fmin(PLANT_CPUS, runnable);
     double waiting = (runnable - running) * exp(-p->effect);
 

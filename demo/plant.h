@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PLANT_CPUS = 8, PLANT_STEPS = 4 /* updates of the files in a window */, PLANT_LOADS_MAX = 32, PLANT_KNOBS_MAX = 16 };
+enum { PLANT_CPUS = 8, PLANT_STEPS = 25 /* updates of the files in a window */, PLANT_LOADS_MAX = 32, PLANT_KNOBS_MAX = 16 };
 #define PLANT_DEFAULT_NS 500000.0
 
 struct plant_row {

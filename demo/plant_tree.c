@@ -115,8 +115,8 @@ int plant_write_tree(const struct plant *p)
         r = put_pressure(p, "/proc/pressure/memory", 0, 0);
     if (r >= 0)
         r = put(p, "/run/transactions.prom",
-                "# TYPE transactions_total counter\ntransactions_total %.0f\n# TYPE clients gauge\nclients %g\n", p->transactions,
-                p->clients);
+                "# TYPE transactions_total counter\ntransactions_total %.0f %lu\n# TYPE clients gauge\nclients %g\n", p->transactions,
+                now_real_ns() / NSEC_PER_MSEC, p->clients);
     return r;
 }
 

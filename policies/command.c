@@ -82,11 +82,11 @@ int tuner_adopt(struct tuner *t, const double *value)
 }
 
 /* An open trial is dropped; what was summed of a test stays for later. */
-static void interrupt(struct tuner *t)
+static void interrupt(struct tuner *t, uint32_t rest)
 {
     t->quad.kind = TUNER_TRIAL_NONE;
     t->state = TUNER_REST;
-    t->rest = 1;
+    t->rest = rest;
     plan_go_home(t);
 }
 
@@ -94,13 +94,14 @@ const struct tuner_decision *tuner_emergency(struct tuner *t)
 {
     struct quad *q = &t->quad;
     bool trial = t->state == TUNER_QUAD, b = trial && !arms_equal(t, t->sent, t->home);
+    uint8_t base[TUNER_KNOBS_MAX];
 
     tuner_begin(t);
     t->skip_window = true;
+    arms_baseline(t, base);
     if (trial && q->kind == TUNER_TRIAL_TEST && b) {
         verdict_reject(t, TUNER_WHY_EMERGENCY, NAN);
-    } else if (t->active && !arms_is_baseline(t, t->active) && !b &&
-               (t->mode == TUNER_MODE_TUNE || !arms_equal(t, t->sent, t->adopt))) {
+    } else if (t->active && !arms_equal(t, t->sent, base)) {
         if (!trial || q->kind == TUNER_TRIAL_TEST) {
             q->own = (struct seqtest){ 0 };
             q->sums = &q->own;
@@ -110,10 +111,14 @@ const struct tuner_decision *tuner_emergency(struct tuner *t)
         verdict_rollback(t, TUNER_WHY_EMERGENCY);
     } else if (trial) { /* the baseline is in force: not our doing, but nothing can be measured now */
         (void)tuner_emit(t, TUNER_EVENT_VOID, TUNER_WHY_EMERGENCY);
-        interrupt(t);
     } else {
         t->decision.reason = TUNER_WHY_EMERGENCY;
     }
+    if (!t->active) { /* taken over and not yet seen: not worth the risk */
+        memcpy(t->home, base, sizeof t->home);
+        t->adopted = false;
+    }
+    interrupt(t, t->k.dwell); /* whatever was planned: not now */
     return tuner_finish(t);
 }
 
@@ -125,7 +130,7 @@ const struct tuner_decision *tuner_set_mode(struct tuner *t, enum tuner_mode mod
         t->decision.reason = TUNER_WHY_MODE;
         if (t->state == TUNER_QUAD)
             (void)tuner_emit(t, TUNER_EVENT_VOID, TUNER_WHY_MODE);
-        interrupt(t);
+        interrupt(t, 1);
     }
     return tuner_finish(t);
 }
@@ -141,7 +146,7 @@ static void reset_knob(struct tuner *t, uint8_t knob)
             memory_forget_knob(t, &t->class[i], knob);
     if (t->state == TUNER_QUAD)
         (void)tuner_emit(t, TUNER_EVENT_VOID, TUNER_WHY_FOREIGN);
-    interrupt(t);
+    interrupt(t, 1);
     t->force[knob] = base;
 }
 

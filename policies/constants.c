@@ -25,6 +25,7 @@ const struct tuner_const tuner_const_default = {
         .width = 0.0,      /* ln(class_ratio), set by tuner_init() */
         .margin = 0.15,    /* wider: a remembered optimum reaches into the next class */
         .dwell = 2,
+        .noise_z = 2.0,    /* a signal noisy by 15 % must not flap */
         .lost = 12,        /* a sensor that fails for less than two minutes changes no class */
     },
     .level = { .slack = 1.0, .bar = 10.0 }, /* 4 windows for a step of -15 % at 3 % noise */
@@ -43,10 +44,13 @@ const struct tuner_const tuner_const_default = {
     .check_max = 1440,
     .check_quads = 6,
     .load_moved = 0.09,    /* ... and when the load is 9 % from where it was compared */
+    .load_moved_z = 2.5,   /* ... or this many sd of the difference of two filtered loads, if that is more */
     .load_gap = 18,
     .alarm_gap = 30,
     .retest_first = 1440,  /* a rejected arm returns after 4 h, doubling to 48 h, +-20 % */
     .retest_max = 17280,
+    .retest_rollback = 360, /* what was proved and then rolled back returns after 1 h, then 4 h */
+    .rollback_quads = 2,    /* one quad may be a disturbance; real harm is stopped by the guard inside it */
     .patience = 8,         /* rejections in a row before the host rests: 5 min x 1.25^k up to 1 h */
     .rest_first = 30.0,
     .rest_grow = 1.25,
@@ -58,5 +62,13 @@ const struct tuner_const tuner_const_default = {
     .noise_weight = 4.0,
     .noise_forget = 0.98,
     .load_tolerance = 0.15, /* ln: a quad during which the load moved further says nothing */
+    .debt_z = 0.5,         /* a loss is charged once it is beyond half a standard error: noise alone fills no budget */
+    .settle_sent = true,   /* a block that begins with a real write is settled, whatever ended the quad before */
+    .settle_slope = 0.25,  /* still to come inside a block, per effect; 0.1 at a settling time of 10 s, 0.5 at 45 s */
+    .settle_z = 3.5,       /* looked at after every quad: some hundred looks a day */
+    .settle_quads = 8,
+    .settle_levels = 3,    /* 0: never */
+    .settle_try = 720,     /* windows for which long blocks are tried where short ones found nothing */
+    .load_tolerance_z = 2.5, /* ... or this many sd of the difference of two blocks, if that is more */
     .track_always = false, /* true only when the load is known not to react to the knobs */
 };

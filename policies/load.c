@@ -11,6 +11,9 @@
 static const double LOAD_FLOOR = 0.5;    /* less than half a runnable thread is idle */
 static const double LOAD_CEIL = 1e9;     /* keeps a bucket inside int32 whatever the sensor says */
 static const double SMOOTH_GAIN = 0.25;  /* slow average behind the median */
+static const double JITTER_START = 0.03, JITTER_FOLLOW = 0.02;
+static const double JITTER_SD = 0.886;   /* sd per mean |difference| of two independent normals */
+static const double FILTER_SD = 0.37;    /* sd left by median of 5 and slow average, measured on white noise */
 static const uint32_t LEVEL_LEARN = 8;   /* windows that make the first level */
 static const double LEVEL_STEP = 0.1;    /* a dip moves the level by no more while it is learned */
 static const double LEVEL_FOLLOW = 0.03; /* drift of hours is followed, a step is not */
@@ -29,13 +32,33 @@ void load_init(struct load_track *l, const struct load_config *config)
 {
     memset(l, 0, sizeof *l);
     l->config = *config;
+    l->jitter = JITTER_START;
 }
 
 void load_reset(struct load_track *l)
 {
     struct load_config c = l->config;
+    double jitter = l->jitter;
 
     load_init(l, &c);
+    l->jitter = jitter;
+}
+
+double load_noise(const struct load_track *l)
+{
+    return JITTER_SD * l->jitter;
+}
+
+double load_smooth_noise(const struct load_track *l)
+{
+    return FILTER_SD * load_noise(l);
+}
+
+/* A jump of the load itself counts as little as a large noise. */
+static void learn_jitter(struct load_track *l, double step)
+{
+    l->jitter += JITTER_FOLLOW * (fmin(fabs(step) * l->config.width, 4.0 * l->jitter) - l->jitter);
+    l->jitter = fmax(l->jitter, 1e-4);
 }
 
 static double median5(const double *v)
@@ -60,7 +83,7 @@ static bool update_missing(struct load_track *l)
 
 bool load_update(struct load_track *l, double log_load)
 {
-    double v, d;
+    double v, d, margin = l->config.margin;
 
     if (isnan(log_load))
         return update_missing(l);
@@ -75,12 +98,14 @@ bool load_update(struct load_track *l, double log_load)
             l->recent[i] = v;
         return true;
     }
+    learn_jitter(l, v - l->recent[LOAD_MEDIAN - 1]);
+    margin = fmax(margin, l->config.noise_z * load_smooth_noise(l) / l->config.width);
     memmove(l->recent, l->recent + 1, (LOAD_MEDIAN - 1) * sizeof l->recent[0]);
     l->recent[LOAD_MEDIAN - 1] = v;
     v = median5(l->recent);
     d = v - l->smooth;
     l->smooth = fabs(d) < 1.0 ? l->smooth + SMOOTH_GAIN * d : v;
-    if (!(fabs(l->smooth - (double)l->bucket) > 0.5 + l->config.margin)) {
+    if (!(fabs(l->smooth - (double)l->bucket) > 0.5 + margin)) {
         l->outside = 0;
         return false;
     }

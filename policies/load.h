@@ -15,6 +15,7 @@ struct load_config {
     double width;   /* ln of the class ratio */
     double margin;  /* hysteresis, in class widths beyond the border */
     uint32_t dwell; /* windows outside before the class changes */
+    double noise_z; /* hysteresis is at least this many sd of the filtered load; 0: fixed */
     uint32_t lost;  /* windows without a load before the class is "not observable" */
 };
 
@@ -25,6 +26,7 @@ struct load_track {
     uint32_t outside, missing;
     double smooth;       /* filtered ln(load) in class widths */
     double recent[LOAD_MEDIAN];
+    double jitter;       /* mean |difference| of neighbouring windows, ln */
 };
 
 /* ln(load) as used everywhere in the core, NaN when the load is not observable. */
@@ -40,6 +42,12 @@ bool load_update(struct load_track *l, double log_load);
 
 /* Filtered ln(load); NaN while it is not observable. */
 double load_smooth(const struct load_track *l);
+
+/* Standard deviation of the load signal between windows, ln. */
+double load_noise(const struct load_track *l);
+
+/* ... and of the filtered load. */
+double load_smooth_noise(const struct load_track *l);
 
 struct level_config {
     double slack, bar; /* of the CUSUM, in sd */

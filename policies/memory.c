@@ -112,6 +112,21 @@ void memory_backoff(struct tuner *t, struct class_memory *c, uint8_t knob, uint8
     a->ok_at = t->now + (uint64_t)(a->backoff * (0.8 + 0.4 * stat_uniform(&t->rng)));
 }
 
+/* A value that was proved before returns sooner than a rejected one: a disturbance may have cost it its place.
+ * It has to pass a whole test again. */
+void memory_return(struct tuner *t, struct class_memory *c, uint8_t knob, uint8_t arm)
+{
+    struct arm_record *a = &c->knob[knob].arm[arm];
+    uint32_t again = c->n_rollbacks > 0 ? c->n_rollbacks - 1u : 0;
+
+    if (t->k.retest_rollback >= t->k.retest_first) {
+        memory_backoff(t, c, knob, arm);
+        return;
+    }
+    a->backoff = t->k.retest_rollback << (2 * again);
+    a->ok_at = t->now + (uint64_t)(a->backoff * (0.8 + 0.4 * stat_uniform(&t->rng)));
+}
+
 /* The knob is somebody else's, or has another baseline: what was known about it is void. */
 void memory_forget_knob(struct tuner *t, struct class_memory *c, uint8_t knob)
 {

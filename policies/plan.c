@@ -63,7 +63,7 @@ void plan_wait(struct tuner *t, uint64_t until, enum tuner_reason why)
 bool plan_check_due(const struct tuner *t, enum tuner_reason *ret_why)
 {
     const struct class_memory *c = t->active;
-    double load;
+    double load, moved;
 
     if (t->mode != TUNER_MODE_TUNE || arms_is_baseline(t, c))
         return false;
@@ -72,7 +72,8 @@ bool plan_check_due(const struct tuner *t, enum tuner_reason *ret_why)
         return true;
     }
     load = load_smooth(&t->load);
-    if (!isnan(load) && fabs(load - c->load_ref) > t->k.load_moved &&
+    moved = fmax(t->k.load_moved, t->k.load_moved_z * sqrt(2.0) * load_smooth_noise(&t->load));
+    if (!isnan(load) && fabs(load - c->load_ref) > moved &&
         t->now >= c->load_ref_at + t->k.load_gap) {
         *ret_why = TUNER_WHY_LOAD_MOVED;
         return true;
@@ -223,6 +224,8 @@ void plan_next(struct tuner *t)
     if (arm == TUNER_NO_ARM) {
         if (is_joint_due(t))
             start_check(t, TUNER_TRIAL_JOINT, TUNER_WHY_SCHEDULE);
+        else if (t->now >= t->active->ban_until && settle_exhausted(t))
+            plan_next(t);
         else
             wait_for_candidate(t);
     } else if (t->noise.quads < t->params.calibration) {

@@ -151,6 +151,7 @@ const char *tuner_reason_name(enum tuner_reason r)
         [TUNER_WHY_NOT_RESHOWN] = "not-reshown",
         [TUNER_WHY_ADOPTED] = "adopted",
         [TUNER_WHY_FOREIGN] = "foreign",
+        [TUNER_WHY_SETTLING] = "settling",
     };
 
     if ((unsigned)r >= TUNER_WHY_COUNT)

@@ -24,7 +24,8 @@ static void begin_block(struct tuner *t)
     struct quad *q = &t->quad;
     const uint8_t *want = trial_is_b(q) ? q->b : q->a;
 
-    q->settle_left = arms_equal(t, want, t->force) ? 0 : t->params.settle;
+    q->n_early = 0;
+    q->settle_left = arms_equal(t, want, t->k.settle_sent ? t->sent : t->force) ? 0 : t->params.settle;
     q->measure_left = t->params.block;
     memcpy(t->force, want, sizeof t->force);
 }
@@ -40,6 +41,9 @@ void trial_quad(struct tuner *t, bool baseline_first)
         plan_wait(t, t->now + TUNER_HOUR / 12, TUNER_WHY_WRITE_CAP);
         return;
     }
+    /* long blocks: a value of which nothing good is known is not shown before there is something to guard it by */
+    if (t->settle.level > 0 && q->kind == TUNER_TRIAL_TEST && q->sums->sum <= 0.0)
+        a_first = true;
     q->b_first = baseline_first || !a_first;
     q->block = 0;
     q->missing = 0;
@@ -76,12 +80,12 @@ void trial_void(struct tuner *t, enum tuner_reason why)
 }
 
 /* The objective: true when the quad is over because of it. */
-static bool loss_guard(struct tuner *t, bool b)
+static bool loss_guard(struct tuner *t, const double *yb, size_t nb, bool b)
 {
     struct quad *q = &t->quad;
     bool test = q->kind == TUNER_TRIAL_TEST;
     struct guard_loss g = {
-        .a = q->ya, .b = q->yb, .na = q->na, .nb = q->nb,
+        .a = q->ya, .b = yb, .na = q->na, .nb = nb,
         .check = !test,
         .level_known = t->level.known && t->now - t->level.at <= LEVEL_FRESH,
         .level = t->level.base,
@@ -94,7 +98,7 @@ static bool loss_guard(struct tuner *t, bool b)
     if (!guard_loss_broken(&g, &diff) || (test && !b))
         return false;
     if (test) {
-        trial_charge(t, diff, (double)q->nb);
+        trial_charge(t, diff, (double)nb);
         seqtest_add(q->sums, fmax(LOSS_BELIEVED, diff));
         verdict_abort(t);
     } else {
@@ -129,13 +133,14 @@ static bool has_load_moved(const struct tuner *t)
 {
     const struct quad *q = &t->quad;
     size_t m = t->params.block;
-    double first = 0.0, last = 0.0;
+    double first = 0.0, last = 0.0, noise;
 
     for (size_t i = 0; i < m; i++) {
         first += q->load[i];
         last += q->load[q->nl - m + i];
     }
-    return fabs(first - last) / (double)m > t->k.load_tolerance; /* false when a load was missing */
+    noise = t->k.load_tolerance_z * load_noise(&t->load) * sqrt(2.0 / (double)m);
+    return fabs(first - last) / (double)m > fmax(t->k.load_tolerance, noise); /* false when a load is missing */
 }
 
 /* One more quad difference; the pooled noise learns from its distance to the mean before. */
@@ -153,12 +158,21 @@ static void add_quad(struct tuner *t, double d)
 static void end_quad(struct tuner *t)
 {
     struct quad *q = &t->quad;
+    double d;
 
     if (has_load_moved(t)) {
         trial_void(t, TUNER_WHY_LOAD_MOVED);
         return;
     }
-    add_quad(t, stat_quad_diff(q->ya, q->na, q->yb, q->nb));
+    d = stat_quad_diff(q->ya, q->na, q->yb, q->nb);
+    if (settle_learn(t, d)) {
+        (void)tuner_emit(t, TUNER_EVENT_VOID, TUNER_WHY_SETTLING);
+        if (q->kind != TUNER_TRIAL_TEST)
+            t->active->check_at = t->now;
+        plan_next(t);
+        return;
+    }
+    add_quad(t, d);
     for (uint8_t i = 0; i < t->n_guards; i++)
         guard_learn(&t->guards[i], &t->guard_noise[i], &q->ga[i], &q->gb[i]);
     if (q->kind == TUNER_TRIAL_TEST)
@@ -180,7 +194,23 @@ static bool record(struct tuner *t, const struct tuner_window *w, double log_y, 
     q->load[q->nl++] = log_load;
     for (uint8_t i = 0; i < t->n_guards; i++)
         guard_sums_add(b ? &q->gb[i] : &q->ga[i], w->guard[i]);
-    return loss_guard(t, b) || (t->n_guards > 0 && metric_guard(t));
+    return loss_guard(t, q->yb, q->nb, b) || (t->n_guards > 0 && metric_guard(t));
+}
+
+static uint32_t base_settle(const struct tuner *t)
+{
+    return t->settle.level > 0 ? t->settle.settle : t->params.settle;
+}
+
+/* Long settling must not mean long harm: a candidate that already loses is stopped before it is measured. */
+static bool watch_settling(struct tuner *t, double log_y)
+{
+    struct quad *q = &t->quad;
+
+    if (q->kind != TUNER_TRIAL_TEST || !trial_is_b(q) || q->n_early == TUNER_BLOCK_MAX)
+        return false;
+    q->early[q->n_early++] = log_y;
+    return loss_guard(t, q->early, q->n_early, true);
 }
 
 void trial_window(struct tuner *t, const struct tuner_window *w, double log_y, double log_load)
@@ -194,7 +224,8 @@ void trial_window(struct tuner *t, const struct tuner_window *w, double log_y, d
     q->missing = 0;
     t->view.position++;
     if (q->settle_left > 0) {
-        q->settle_left--;
+        if (--q->settle_left < t->params.settle - base_settle(t))
+            (void)watch_settling(t, log_y);
         return;
     }
     if (record(t, w, log_y, log_load))

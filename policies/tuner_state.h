@@ -28,16 +28,21 @@ struct tuner_const { /* values and reasons: constants.c */
     double guard_min, guard_z;
     uint32_t coarse;
     uint32_t check_first, check_max, check_quads;
-    double load_moved;
+    double load_moved, load_moved_z;
     uint32_t load_gap;
     uint32_t alarm_gap;
-    uint32_t retest_first, retest_max;
+    uint32_t retest_first, retest_max, retest_rollback;
+    uint32_t rollback_quads;
     uint32_t patience;
     double rest_first, rest_grow, rest_max;
     uint32_t ban_count, ban_window, ban_length;
     double noise_sd, noise_weight, noise_forget;
-    double load_tolerance;
+    double load_tolerance, load_tolerance_z;
     bool track_always;
+    double debt_z;
+    bool settle_sent;
+    double settle_slope, settle_z;
+    uint32_t settle_quads, settle_levels, settle_try;
 };
 
 struct knob_arms { /* the values of one knob, ascending for a log knob */
@@ -89,6 +94,16 @@ struct class_memory {
     struct knob_memory knob[TUNER_KNOBS_MAX];
 };
 
+struct settle { /* does the objective still move after the settling windows? */
+    uint32_t level;         /* 0: block and settle are those of the operator */
+    uint32_t block, settle; /* ... which are */
+    bool tried;             /* long blocks were tried for want of any gain */
+    uint64_t try_until;
+    uint32_t n, n_known;
+    double sum, square, weight;          /* of all quads: drift x effect, its square, effect^2 */
+    double known_sum, known_weight, var; /* of quads whose effect was known before; variance of a drift */
+};
+
 struct quad { /* the trial under way: ABBA or BAAB */
     enum tuner_trial_kind kind;
     uint8_t knob, candidate; /* of a test */
@@ -99,7 +114,8 @@ struct quad { /* the trial under way: ABBA or BAAB */
     struct seqtest *sums;    /* of a test: in the class; of a check: own */
     struct seqtest own;
     uint8_t a[TUNER_KNOBS_MAX], b[TUNER_KNOBS_MAX]; /* the two vectors of arms */
-    size_t na, nb, nl;
+    size_t na, nb, nl, n_early;
+    double early[TUNER_BLOCK_MAX]; /* candidate's windows while it settles: for the guard only */
     double ya[2 * TUNER_BLOCK_MAX], yb[2 * TUNER_BLOCK_MAX];
     double load[4 * TUNER_BLOCK_MAX];
     struct guard_sums ga[TUNER_GUARDS_MAX], gb[TUNER_GUARDS_MAX];
@@ -142,6 +158,7 @@ struct tuner {
     struct guard_noise guard_noise[TUNER_GUARDS_MAX];
 
     struct tuner_noise noise;
+    struct settle settle;
     size_t n_aa;
     double aa[4 * TUNER_BLOCK_MAX];
     double debt;
@@ -175,6 +192,7 @@ struct class_memory *memory_new(struct tuner *t, uint32_t workload, int32_t buck
 struct open_test *memory_test(struct tuner *t, struct class_memory *c, uint8_t knob, uint8_t candidate);
 void memory_close(struct class_memory *c, uint8_t knob, uint8_t candidate, uint8_t incumbent);
 void memory_backoff(struct tuner *t, struct class_memory *c, uint8_t knob, uint8_t arm);
+void memory_return(struct tuner *t, struct class_memory *c, uint8_t knob, uint8_t arm); /* after a rollback */
 void memory_forget_knob(struct tuner *t, struct class_memory *c, uint8_t knob);
 
 /* ---- plan.c: what is done next */
@@ -192,6 +210,12 @@ void trial_window(struct tuner *t, const struct tuner_window *w, double log_y, d
 void trial_charge(struct tuner *t, double d, double windows);
 bool trial_is_b(const struct quad *q); /* the block under way belongs to the candidate */
 void trial_void(struct tuner *t, enum tuner_reason why);
+
+/* ---- settle.c */
+/* One finished quad, before it is added to the sums.  True: blocks are longer from now on, the trial is void. */
+bool settle_learn(struct tuner *t, double diff);
+/* No candidate is left.  True: longer blocks are worth a try, plan again. */
+bool settle_exhausted(struct tuner *t);
 
 /* ---- verdict.c: what a comparison leads to */
 void verdict_test(struct tuner *t);

@@ -143,7 +143,7 @@ void verdict_test(struct tuner *t)
     double bar = 1.0 / t->params.alpha, sd = sqrt(noise_var(&t->noise)) / k->tests_sd, most;
     enum tuner_reason why;
 
-    trial_charge(t, fmin(0.0, s.mean), 2.0 * t->params.block);
+    trial_charge(t, fmin(0.0, s.mean + k->debt_z * s.se), 2.0 * t->params.block);
     if (s.n >= k->tests_min && s.mean >= t->params.delta &&
         seqtest_evalue(s.n, t->quad.sums->sum, s.var, k->tau) >= bar) {
         accept(t, s.mean);
@@ -195,7 +195,7 @@ void verdict_check(struct tuner *t)
 
     if (gain > 0.5 * s.se && (s.n >= 2.0 || gain > 1.5 * s.se))
         keep(t, gain);
-    else if (gain < -s.se || s.n >= t->k.check_quads)
+    else if ((gain < -s.se && s.n >= t->k.rollback_quads) || s.n >= t->k.check_quads)
         verdict_rollback(t, TUNER_WHY_NOT_RESHOWN);
     else
         trial_quad(t, false);
@@ -230,6 +230,7 @@ void verdict_rollback(struct tuner *t, enum tuner_reason why)
     }
     t->moves++;
     c->rollbacks++;
+    note_rollback(t, c);
     for (uint8_t i = 0; i < t->n_knobs; i++) {
         struct knob_memory *k = &c->knob[i];
         uint8_t old = k->incumbent;
@@ -237,12 +238,11 @@ void verdict_rollback(struct tuner *t, enum tuner_reason why)
         k->incumbent = t->arms[i].base;
         k->dir = 0;
         if (old != t->arms[i].base)
-            memory_backoff(t, c, i, old);
+            memory_return(t, c, i, old);
     }
     c->gain = 0.0;
     c->joint_due = false;
     memset(c->test, 0, sizeof c->test);
-    note_rollback(t, c);
     q->kind = TUNER_TRIAL_NONE;
     level_reset(&t->level);
     arms_baseline(t, t->home);

@@ -6,6 +6,7 @@ cleanup() {
     [ -z "$daemon_pid" ] || kill -9 "$daemon_pid" 2>/dev/null
     [ -z "$plant_pid" ] || kill "$plant_pid" 2>/dev/null
     [ -z "$bus_pid" ] || kill "$bus_pid" 2>/dev/null
+    wait 2>/dev/null
     rm -rf "$dir"
 }
 trap cleanup EXIT
@@ -56,8 +57,8 @@ description = the simulated application
 [objective]
 type = file
 measure = tps
-file = $transactions
-file_metric = $transactions_metric
+file = /run/transactions.prom
+file_metric = transactions_total
 file_counter = yes
 [knobs]
 migration_cost_ns = 10us .. 5ms
@@ -73,12 +74,7 @@ start_plant() {
 }
 
 start_bus() {
-    cat >"$dir/bus.conf" <<EOF
-<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
- "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-<busconfig><type>system</type><listen>unix:path=$dir/bus</listen>
-<policy context="default"><allow send_destination="*"/><allow own="*"/><allow eavesdrop="false"/></policy></busconfig>
-EOF
+    sed "s|@DIR@|$dir|" "$SRC/demo/bus.conf" >"$dir/bus.conf"
     dbus-daemon --config-file="$dir/bus.conf" --nofork >"$dir/bus.log" 2>&1 &
     bus_pid=$!
     export DBUS_SYSTEM_BUS_ADDRESS=unix:path=$dir/bus
@@ -95,7 +91,7 @@ answers() { "$BUILD/tunectl" status --json >"$dir/status.json" 2>/dev/null; }
 start_daemon() {
     "$BUILD/tunerd" "${daemon_args[@]}" >"$dir/log" 2>&1 &
     daemon_pid=$!
-    wait_for answers || { result 1 "the daemon starts"; sed 's/^/# log: /' "$dir/log"; }
+    wait_for answers || { result 1 "the daemon starts"; sed 's/^/# log: /' "$dir/log"; exit 1; }
 }
 stop_daemon() { # stop_daemon SIGNAL
     kill -"$1" "$daemon_pid"
@@ -117,10 +113,9 @@ candidate_in_force() { [ "$(knob)" != 500000 ] && [ -n "$(knob)" ]; }
 status_equals_file() { [ "$(status '.knobs[] | select(.name == "migration_cost_ns") | .current')" = "$(knob)" ]; }
 foreign_seen() { [ "$(knob_state)" = foreign ]; }
 adopted_value() { status '.knobs[] | select(.name == "migration_cost_ns") | .ours'; }
-journal_items() { if [ -e "$dir/run/undo" ]; then grep -c '^/' "$dir/run/undo"; else echo 0; fi; }
+journal_items() { if [ -e "$dir/run/undo" ]; then grep -c '^id=' "$dir/run/undo"; else echo 0; fi; }
 journal_original() { grep -h 'migration_cost_ns' "$dir/run/undo" 2>/dev/null | grep -q 500000 && echo 500000; }
 
-transactions=$dir/root/run/transactions.prom transactions_metric=transactions_total
 start_bus
 start_plant
 originals=$(knob_values)

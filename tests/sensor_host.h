@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "fixture.h"
+#include "tree.h"
 
 #define T0   (UINT64_C(100) * NSEC_PER_SEC)
 #define STEP (UINT64_C(2) * NSEC_PER_SEC)

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "fixture.h"
+#include "tree.h"
 
 #define AVG "avg10=0.00 avg60=0.00 avg300=0.00 total="
 #define NEAR(m, x)                                                                                 \

@@ -33,6 +33,13 @@ static bool is_one_of(const sd_bus_error *e, const char *const *names, size_t n)
     return false;
 }
 
+/* polkit may have to ask a person for a password before a change. */
+static uint64_t timeout_us(const char *method)
+{
+    return geteuid() == 0 || strcmp(method, "GetStatus") == 0 ? CLIENT_TIMEOUT_US
+                                                              : CLIENT_PASSWORD_US;
+}
+
 static int explain(const char *method, const sd_bus_error *e, int r)
 {
     if (is_one_of(e, down_errors, ELEMENTSOF(down_errors)))
@@ -43,8 +50,8 @@ static int explain(const char *method, const sd_bus_error *e, int r)
     }
     if (r == -ETIMEDOUT) {
         (void)fprintf(stderr,
-                      "tunectl: the daemon has the bus name but did not answer %s within 5 s\n",
-                      method);
+                      "tunectl: the daemon has the bus name but did not answer %s within %lu s\n",
+                      method, timeout_us(method) / 1000000);
         return CTL_ERROR;
     }
     (void)fprintf(stderr, "tunectl: %s\n", e->message ? e->message : strerror(-r));
@@ -76,7 +83,7 @@ int client_call(sd_bus_message **ret, const char *method, const char *types, ...
     }
     if (r < 0)
         return explain(method, &e, r);
-    r = sd_bus_call(bus, m, CLIENT_TIMEOUT_US, &e, &reply);
+    r = sd_bus_call(bus, m, timeout_us(method), &e, &reply);
     if (r == -ECONNRESET || r == -ENOTCONN || r == -EPIPE)
         return CTL_NO_DAEMON;
     if (r < 0)

@@ -8,8 +8,10 @@
 #include <sys/types.h>
 #include <systemd/sd-bus.h>
 
-/* A call takes at most this long. */
-#define CLIENT_TIMEOUT_US (5 * UINT64_C(1000000))
+/* A call takes at most this long; the second when polkit may ask a person (the daemon gives polkit
+ * 60 s). */
+#define CLIENT_TIMEOUT_US  (5 * UINT64_C(1000000))
+#define CLIENT_PASSWORD_US (65 * UINT64_C(1000000))
 
 /* Calls a method of the daemon on the system bus, arguments as for sd_bus_message_append. CTL_OK
  * with *ret owned by the caller; CTL_NO_DAEMON without a word on stderr (client_say_down() has

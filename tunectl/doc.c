@@ -2,6 +2,7 @@
 /* Reading and making JSON documents with json-c. Knows no member's meaning. */
 #include "doc.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -61,8 +62,21 @@ struct json_object *doc_at(struct json_object *doc, const char *key, size_t i)
 
 struct json_object *doc_parse(const char *text)
 {
-    struct json_object *doc = json_tokener_parse(text);
+    struct json_tokener *t = json_tokener_new();
+    struct json_object *doc = NULL;
+    size_t n = strlen(text);
 
+    if (t && n < INT_MAX) {
+        json_tokener_set_flags(t, JSON_TOKENER_STRICT | JSON_TOKENER_ALLOW_TRAILING_CHARS);
+        doc = json_tokener_parse_ex(t, text, (int)n);
+        size_t end = json_tokener_get_parse_end(t);
+        if (doc && text[end + strspn(text + end, " \t\r\n")] != '\0') {
+            (void)json_object_put(doc);
+            doc = NULL;
+        }
+    }
+    if (t)
+        json_tokener_free(t);
     if (json_object_is_type(doc, json_type_object))
         return doc;
     if (doc)

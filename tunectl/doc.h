@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include <json.h>
+#include <json-c/json.h>
 #include <stdbool.h>
 #include <stddef.h>
 

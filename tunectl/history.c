@@ -57,18 +57,17 @@ const char *history_evidence(char *buf, size_t size, const struct tuner_evidence
                        text_percent(v[0], sizeof v[0], history_percent(e->mean)),
                        text_percent(v[1], sizeof v[1], history_percent(e->lo)),
                        text_percent(v[2], sizeof v[2], history_percent(e->hi)),
-                       text_number(v[3], sizeof v[3], e->e), text_number(v[4], sizeof v[4], e->bar),
+                       text_short(v[3], sizeof v[3], e->e), text_short(v[4], sizeof v[4], e->bar),
                        e->n, e->n == 1 ? "" : "s");
     return buf;
 }
 
-/* "postgresql/24"; a class without a load bucket is its profile. */
-static const char *class_name(char *buf, size_t size, const struct store_decision *d)
+const char *history_class(char *buf, size_t size, const char *profile, int32_t bucket)
 {
-    if (d->bucket == INT32_MIN)
-        (void)snprintf(buf, size, "%s", d->profile);
+    if (bucket == INT32_MIN || !*profile)
+        (void)snprintf(buf, size, "%s", profile);
     else
-        (void)snprintf(buf, size, "%s/%d", d->profile, d->bucket);
+        (void)snprintf(buf, size, "%s/%d", profile, bucket);
     return buf;
 }
 
@@ -80,7 +79,8 @@ struct json_object *history_document(const struct store_decision *d)
 
     doc_add_number(o, "time", (double)d->real_ns / 1e9);
     doc_add_number(o, "window", (double)d->window);
-    doc_add_text(o, "class", *d->profile ? class_name(class, sizeof class, d) : NULL);
+    doc_add_text(o, "class",
+                 *d->profile ? history_class(class, sizeof class, d->profile, d->bucket) : NULL);
     doc_add_text(o, "what", d->event);
     doc_add_text(o, "knob", *d->knob ? d->knob : NULL);
     doc_add_number(o, "old", d->old_value);
@@ -146,7 +146,7 @@ static int add_row(const struct store_decision *d, void *userdata)
     if (!line)
         return -ENOMEM;
     set(line, H_TIME, text_time(v[0], sizeof v[0], (double)d->real_ns / 1e9));
-    set(line, H_CLASS, class_name(text, sizeof text, d));
+    set(line, H_CLASS, history_class(text, sizeof text, d->profile, d->bucket));
     set(line, H_WHAT, d->event);
     set(line, H_KNOB, d->knob);
     set(line, H_REASON, d->reason);
@@ -163,7 +163,7 @@ static int add_row(const struct store_decision *d, void *userdata)
                    text_percent(v[0], sizeof v[0], history_percent(d->evidence.lo)),
                    text_percent(v[1], sizeof v[1], history_percent(d->evidence.hi)));
     set(line, H_INTERVAL, text);
-    set(line, H_E, text_number(v[0], sizeof v[0], d->evidence.e));
+    set(line, H_E, text_short(v[0], sizeof v[0], d->evidence.e));
     (void)snprintf(text, sizeof text, "%u", d->evidence.n);
     set(line, H_N, text);
     return 0;

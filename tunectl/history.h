@@ -4,7 +4,7 @@
 
 #include "tunectl.h"
 
-#include <json.h>
+#include <json-c/json.h>
 
 #include "store.h"
 
@@ -18,3 +18,5 @@ double history_percent(double ln);
 const char *history_unit(const char *knob); /* "ns" or "" */
 /* "+4.3 % (+1.2 % to +7.5 %), E 120 of 50, 6 quads"; "" when there is no evidence. Returns buf. */
 const char *history_evidence(char *buf, size_t size, const struct tuner_evidence *e);
+/* "postgresql/24"; a class without a load bucket is its profile. Returns buf. */
+const char *history_class(char *buf, size_t size, const char *profile, int32_t bucket);

@@ -4,7 +4,7 @@
 
 #include "tunectl.h"
 
-#include <json.h>
+#include <json-c/json.h>
 #include <stdio.h>
 
 #include "knob.h"

@@ -79,6 +79,8 @@ static const struct verb {
       verb_verify },
     { "history", "[N] [--trace]", "the last N decisions (30) with their evidence",
       OPT_JSON | OPT_TRACE, 0, 1, verb_history },
+    { "learned", "", "the value that each class of load has come to", OPT_JSON, 0, 0,
+      verb_learned },
     { "why", "KNOB", "the evidence behind the current value", OPT_JSON, 1, 1, verb_why },
     { "probe", "", "knobs and sensors of this host; works without the daemon", OPT_JSON, 0, 0,
       verb_probe },
@@ -173,15 +175,14 @@ static int parse_for(struct ctl *c, const char *text)
 
 static int parse_windows(struct ctl *c, int option, const char *text)
 {
-    int r = option == OPT_COUNT ? parse_u64(text, &c->count)
-                                : parse_duration_ns(text, &c->interval_ns);
+    int r =
+        option == OPT_COUNT ? parse_u64(text, &c->count) : parse_duration_ns(text, &c->interval_ns);
 
     if (r == 0 && (option == OPT_COUNT ? c->count > 0 : c->interval_ns >= 10 * NSEC_PER_MSEC))
         return CTL_OK;
-    (void)fprintf(stderr, "tunectl: --%s %s: needs %s\n",
-                  option == OPT_COUNT ? "count" : "interval", text,
-                  option == OPT_COUNT ? "a number from 1 on"
-                                      : "a time of at least 10ms, such as 500ms, 2s");
+    (void)fprintf(
+        stderr, "tunectl: --%s %s: needs %s\n", option == OPT_COUNT ? "count" : "interval", text,
+        option == OPT_COUNT ? "a number from 1 on" : "a time of at least 10ms, such as 500ms, 2s");
     return CTL_USAGE;
 }
 

@@ -35,6 +35,11 @@ static const char *count(char *buf, size_t size, struct json_object *o, const ch
     return buf;
 }
 
+static const char *plural(struct json_object *o, const char *key)
+{
+    return doc_number(o, key) == 1 ? "" : "s";
+}
+
 static void render_head(const struct render *r, struct json_object *doc)
 {
     char version[TEXT_SHORT], mode[TEXT_SHORT], origin[160], line[320];
@@ -57,11 +62,11 @@ void render_host(const struct render *r, struct json_object *doc)
 
     (void)text_clean(kernel, sizeof kernel, doc_text(host, "kernel", "kernel not told"), 40);
     (void)text_clean(online, sizeof online, doc_text(host, "online", "?"), 24);
-    (void)snprintf(line, sizeof line, "%s%s, %s CPUs (%s), %s packages, %s nodes%s",
+    (void)snprintf(line, sizeof line, "%s%s, %s CPUs (%s), %s package%s, %s node%s%s",
                    doc_bool(host, "simulated") ? "simulated: " : "", kernel,
                    count(n[0], sizeof n[0], host, "cpus"), online,
-                   count(n[1], sizeof n[1], host, "packages"),
-                   count(n[2], sizeof n[2], host, "nodes"),
+                   count(n[1], sizeof n[1], host, "packages"), plural(host, "packages"),
+                   count(n[2], sizeof n[2], host, "nodes"), plural(host, "nodes"),
                    doc_bool(host, "tunable") ? "; knobs can be written" : "");
     render_line(r, "host", line, 2);
     if (doc_bool(host, "tunable"))
@@ -77,6 +82,7 @@ static void render_class(const struct render *r, struct json_object *doc)
 {
     struct json_object *profile = doc_object(doc, "profile"), *class = doc_object(doc, "class");
     struct json_object *load = doc_object(doc, "load");
+    double gain_pct = doc_number(class, "gain_pct");
     char line[512], n[4][TEXT_SHORT], gain[TEXT_SHORT], value[TEXT_SHORT];
 
     if (profile)
@@ -86,50 +92,86 @@ static void render_class(const struct render *r, struct json_object *doc)
         (void)snprintf(line, sizeof line, "none: no profile matches what is running");
     render_line(r, "profile", line, 2);
     if (class)
-        (void)snprintf(line, sizeof line,
-                       "%.100s: %s windows, %s tests, %s accepted, %s rolled back, known gain %s",
-                       doc_text(class, "name", "?"), count(n[0], sizeof n[0], class, "windows"),
-                       count(n[1], sizeof n[1], class, "tests"),
-                       count(n[2], sizeof n[2], class, "accepts"),
-                       count(n[3], sizeof n[3], class, "rollbacks"),
-                       text_percent(gain, sizeof gain, doc_number(class, "gain_pct")));
+        (void)snprintf(
+            line, sizeof line, "%.100s: %s windows, %s tests, %s accepted, %s rolled back%s%s",
+            doc_text(class, "name", "?"), count(n[0], sizeof n[0], class, "windows"),
+            count(n[1], sizeof n[1], class, "tests"), count(n[2], sizeof n[2], class, "accepts"),
+            count(n[3], sizeof n[3], class, "rollbacks"), isfinite(gain_pct) ? ", gain " : "",
+            isfinite(gain_pct) ? text_percent(gain, sizeof gain, gain_pct) : "");
     else
         (void)snprintf(line, sizeof line, "none yet");
     render_line(r, "class", line, 2);
-    (void)snprintf(line, sizeof line, "%s, %.200s",
-                   text_number(value, sizeof value, doc_number(load, "value")),
-                   doc_text(load, "source", "source not told"));
+    (void)snprintf(line, sizeof line, "%s%s%.200s",
+                   isfinite(doc_number(load, "value"))
+                       ? text_number(value, sizeof value, doc_number(load, "value"))
+                       : "not known",
+                   *doc_text(load, "source", "") ? ", " : "", doc_text(load, "source", ""));
     render_line(r, "load", line, 1);
+}
+
+/* Lines to be copied as they are: not wrapped. */
+static void render_help(const struct render *r, const char *help)
+{
+    char line[256], clean[256];
+
+    for (size_t i = 0; *help && i < 8;) {
+        size_t n = strcspn(help, "\n");
+        (void)snprintf(line, sizeof line, "%.*s", (int)(n < sizeof line ? n : sizeof line - 1),
+                       help);
+        help += n + (help[n] == '\n');
+        if (n == 0)
+            continue;
+        (void)fprintf(r->out, "%*s%s\n", RENDER_LABEL + 2, "",
+                      text_clean(clean, sizeof clean, line, 200));
+        i++;
+    }
+}
+
+/* ", 121 at the incumbent"; nothing when it is not known. */
+static void append_level(char *buf, size_t size, double value, const char *where)
+{
+    char v[TEXT_SHORT];
+    size_t used = strlen(buf);
+
+    if (isfinite(value))
+        (void)snprintf(buf + used, size - used, "; %s at the %s", text_number(v, sizeof v, value),
+                       where);
 }
 
 static void render_objective(const struct render *r, struct json_object *doc)
 {
     struct json_object *o = doc_object(doc, "objective");
-    char line[640], v[5][TEXT_SHORT];
-    const char *state = doc_text(o, "state", "unknown"), *help;
+    char line[640], v[2][TEXT_SHORT];
+    const char *state = doc_text(o, "state", "unknown");
 
     if (!o || strcmp(state, "none") == 0) {
         render_line(r, "objective", "none: without an objective nothing is tried", 1);
         return;
     }
-    (void)snprintf(line, sizeof line, "%s now, %s at the incumbent, %s at the baseline; %.120s",
-                   text_number(v[0], sizeof v[0], doc_number(o, "value")),
-                   text_number(v[1], sizeof v[1], doc_number(o, "incumbent")),
-                   text_number(v[2], sizeof v[2], doc_number(o, "baseline")),
+    (void)snprintf(line, sizeof line, "%s %.120s",
+                   isfinite(doc_number(o, "value"))
+                       ? text_number(v[0], sizeof v[0], doc_number(o, "value"))
+                       : "no value,",
                    doc_text(o, "unit", "unit not told"));
+    append_level(line, sizeof line, doc_number(o, "incumbent"), "incumbent");
+    append_level(line, sizeof line, doc_number(o, "baseline"), "baseline");
     render_line(r, "objective", line, 2);
     (void)snprintf(line, sizeof line, "%.60s, measure %.40s: %.200s", doc_text(o, "name", "?"),
                    doc_text(o, "measure", "?"), doc_text(o, "text", "?"));
     render_line(r, "", line, 2);
-    (void)snprintf(line, sizeof line, "%s transactions/s, noise %s %%",
-                   text_number(v[3], sizeof v[3], doc_number(o, "tps")),
-                   text_number(v[4], sizeof v[4], doc_number(o, "noise_pct")));
-    if (isfinite(doc_number(o, "tps")) || isfinite(doc_number(o, "noise_pct")))
+    bool has_tps = isfinite(doc_number(o, "tps")), has_noise = isfinite(doc_number(o, "noise_pct"));
+    (void)snprintf(line, sizeof line, "%s%s%s%s%s%s",
+                   has_tps ? text_number(v[0], sizeof v[0], doc_number(o, "tps")) : "",
+                   has_tps ? " transactions/s" : "", has_tps && has_noise ? ", " : "",
+                   has_noise ? "noise " : "",
+                   has_noise ? text_short(v[1], sizeof v[1], doc_number(o, "noise_pct")) : "",
+                   has_noise ? " %" : "");
+    if (*line)
         render_line(r, "", line, 1);
     if (doc_bool(o, "proxy"))
         render_line(r, "",
-                    "only a proxy: no application told what counts, so a gain here need not "
-                    "be one there",
+                    "only a proxy: no application says what counts, so a gain here need not be "
+                    "one there",
                     2);
     if (strcmp(state, "ok") == 0)
         return;
@@ -138,16 +180,7 @@ static void render_objective(const struct render *r, struct json_object *doc)
                    *doc_text(o, "reason", "") ? ": " : "", doc_text(o, "reason", ""));
     render_line(r, "", line, 3);
     colour(r, "0");
-    /* Lines to be copied as they are: not wrapped. */
-    help = doc_text(o, "help", "");
-    for (size_t i = 0; *help && i < 6; i++) {
-        size_t n = strcspn(help, "\n");
-        (void)snprintf(line, sizeof line, "%.*s", (int)(n < 500 ? n : 500), help);
-        char clean[600];
-        (void)fprintf(r->out, "%*s%s\n", RENDER_LABEL + 2, "",
-                      text_clean(clean, sizeof clean, line, 500));
-        help += n + (help[n] == '\n');
-    }
+    render_help(r, doc_text(o, "help", ""));
 }
 
 static void render_guards(const struct render *r, struct json_object *doc)
@@ -202,8 +235,8 @@ static void render_trial(const struct render *r, struct json_object *doc)
                    text_percent(p[0], sizeof p[0], doc_number(t, "mean_pct")),
                    text_percent(p[1], sizeof p[1], doc_number(t, "lo_pct")),
                    text_percent(p[2], sizeof p[2], doc_number(t, "hi_pct")),
-                   text_number(e[0], sizeof e[0], doc_number(t, "e")),
-                   text_number(e[1], sizeof e[1], doc_number(t, "bar")));
+                   text_short(e[0], sizeof e[0], doc_number(t, "e")),
+                   text_short(e[1], sizeof e[1], doc_number(t, "bar")));
     render_line(r, "", line, 2);
 }
 
@@ -263,7 +296,7 @@ static void render_foot(const struct render *r, struct json_object *doc)
     char line[512], n[5][TEXT_SHORT];
 
     (void)snprintf(line, sizeof line,
-                   "%s seen (%s without a measurement) of %s s, %s moves, %s writes",
+                   "%s seen (%s without a measurement) of %s s; moves %s, writes %s",
                    count(n[0], sizeof n[0], c, "windows"), count(n[1], sizeof n[1], c, "missing"),
                    text_number(n[2], sizeof n[2], doc_number(w, "length_s")),
                    count(n[3], sizeof n[3], c, "moves"), count(n[4], sizeof n[4], c, "writes"));

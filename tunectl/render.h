@@ -2,7 +2,7 @@
 /* The daemon's document (status.h) as a screen of text. */
 #pragma once
 
-#include <json.h>
+#include <json-c/json.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -60,6 +60,21 @@ const char *text_number(char *buf, size_t size, double v)
     return buf;
 }
 
+const char *text_short(char *buf, size_t size, double v)
+{
+    double step = 1;
+
+    if (!isfinite(v) || fabs(v) >= 1e9 || fabs(v) < 0.001)
+        return text_number(buf, size, v);
+    while (fabs(v) >= 100 * step)
+        step *= 10;
+    while (fabs(v) < 10 * step)
+        step /= 10;
+    return text_number(buf, size,
+                       step < 1 ? round(v * round(1 / step)) / round(1 / step)
+                                : round(v / step) * step);
+}
+
 const char *text_percent(char *buf, size_t size, double pct)
 {
     if (!isfinite(pct))
@@ -141,25 +156,42 @@ static size_t columns_of(const char *s, size_t n)
     return c;
 }
 
+/* Bytes of the first `columns` characters of s. */
+static size_t bytes_of(const char *s, size_t columns)
+{
+    size_t n = 0;
+
+    while (s[n] && columns-- > 0)
+        for (n++; ((unsigned char)s[n] & 0xc0) == 0x80;)
+            n++;
+    return n;
+}
+
 void text_wrap(FILE *f, const char *s, size_t indent, size_t width, size_t max_lines)
 {
     char clean[4096];
     size_t line = 1, room = width > indent + 10 ? width - indent : 10, column = 0;
-    const char *p = text_clean(clean, sizeof clean, s, room * max_lines);
+    const char *p = text_clean(clean, sizeof clean, s, sizeof clean);
 
-    while (*p) {
-        p += strspn(p, " ");
+    for (p += strspn(p, " "); *p; p += strspn(p, " ")) {
         size_t n = strcspn(p, " "), c = columns_of(p, n);
-        if (n == 0)
-            break;
-        if (column > 0 && column + 1 + c > room) {
-            if (line == max_lines) {
-                (void)fputs(" ...", f);
-                break;
-            }
+        size_t space = line == max_lines ? room - 4 : room; /* of the last line: for " ..." */
+        if (line == max_lines && column + (column > 0) + columns_of(p, strlen(p)) <= room)
+            space = room;
+        if (column > 0 && column + 1 + c > space && line < max_lines) {
             line++;
             (void)fprintf(f, "\n%*s", (int)indent, "");
             column = 0;
+            continue;
+        }
+        if (column + (column > 0) + c > space) {
+            /* A word longer than a line is cut where the line ends. */
+            n = column > 0 ? 0 : bytes_of(p, space);
+            if (line == max_lines) {
+                (void)fprintf(f, "%.*s ...", (int)n, p);
+                break;
+            }
+            c = space;
         }
         (void)fprintf(f, "%s%.*s", column > 0 ? " " : "", (int)n, p);
         column += c + (column > 0);

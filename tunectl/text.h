@@ -13,6 +13,8 @@ enum { TEXT_SHORT = 32 }; /* enough for any number, value or time below */
 const char *text_value(char *buf, size_t size, double v, const char *unit);
 /* Four digits that count, no exponent below 1e9: "123.4"; NaN: "-". */
 const char *text_number(char *buf, size_t size, double v);
+/* Two digits that count, for evidence and noise: "3.1", "110", "16000". */
+const char *text_short(char *buf, size_t size, double v);
 /* "+4.1 %"; NaN: "-". */
 const char *text_percent(char *buf, size_t size, double pct);
 /* Local time of seconds since the epoch, "11-30 22:51:49"; NaN or nonsense: "-". */

@@ -28,7 +28,7 @@ struct ctl {
     uint64_t for_ns;      /* 0: until reboot */
     uint64_t interval_ns; /* 0: the verb's own */
     uint64_t count;       /* 0: for ever */
-    size_t n_words;  /* what follows the verb */
+    size_t n_words;       /* what follows the verb */
     char *const *words;
 };
 
@@ -49,5 +49,6 @@ int verb_restore(const struct ctl *c);
 int verb_verify(const struct ctl *c);
 int verb_history(const struct ctl *c);
 int verb_why(const struct ctl *c);
+int verb_learned(const struct ctl *c);
 int verb_objective_test(const struct ctl *c);
 int verb_profile_list(const struct ctl *c);

@@ -9,7 +9,9 @@
 #include "doc.h"
 #include "history.h"
 #include "host.h"
+#include "learned.h"
 #include "render.h"
+#include "sentence.h"
 #include "text.h"
 #include "tunectl.h"
 #include "util.h"
@@ -20,6 +22,7 @@ struct tally {
     const char *knob; /* borrowed */
     size_t tests, accepts, rejects, aborts, keeps, rollbacks, n;
     struct store_decision shown[DECISIONS_SHOWN]; /* newest first */
+    char learned[1024];                           /* value of each class */
 };
 
 static int collect(const struct store_decision *d, void *userdata)
@@ -34,8 +37,10 @@ static int collect(const struct store_decision *d, void *userdata)
     t->aborts += strcmp(d->event, "abort") == 0;
     t->keeps += strcmp(d->event, "keep") == 0;
     t->rollbacks += strcmp(d->event, "rollback") == 0;
-    /* The begin of a trial says nothing that its end does not say better. */
-    if (t->n < DECISIONS_SHOWN && strcmp(d->event, "trial") != 0 && strcmp(d->event, "check") != 0)
+    /* The begin of a trial says nothing that its end does not say better; a void one has no result.
+     */
+    if (t->n < DECISIONS_SHOWN && strcmp(d->event, "trial") != 0 &&
+        strcmp(d->event, "check") != 0 && strcmp(d->event, "void") != 0)
         t->shown[t->n++] = *d;
     return 0;
 }
@@ -81,7 +86,8 @@ static void say_value(struct json_object *doc, struct json_object *k, const stru
         (void)snprintf(line, sizeof line, "It cannot be tuned here: %.40s%s%.200s.", state,
                        *doc_text(k, "reason", "") ? ", " : "", doc_text(k, "reason", ""));
     else if (current == original)
-        (void)snprintf(line, sizeof line, "In force is %s, the value found at the start.", v[0]);
+        (void)snprintf(line, sizeof line, "In force is %s, the value found at the start.%s", v[0],
+                       running ? "" : " The daemon does not run.");
     else
         (void)snprintf(line, sizeof line, "In force is %s; the value found at the start was %s.",
                        v[0], v[1]);
@@ -96,20 +102,16 @@ static void say_value(struct json_object *doc, struct json_object *k, const stru
     render_line(&(struct render){ .out = stdout, .width = text_width() }, "class", line, 3);
 }
 
-static void say_decision(const struct store_decision *d, const char *unit)
+static void say_decision(const struct store_decision *d)
 {
-    char when[TEXT_SHORT], v[2][TEXT_SHORT], evidence[160], line[640];
+    char when[TEXT_SHORT], line[640];
 
-    (void)history_evidence(evidence, sizeof evidence, &d->evidence);
-    (void)snprintf(line, sizeof line, "%s %s -> %s at %s%s%d: %s%s%s", d->event,
-                   text_value(v[0], sizeof v[0], d->old_value, unit),
-                   text_value(v[1], sizeof v[1], d->new_value, unit), d->profile, "/", d->bucket,
-                   d->reason, *evidence ? "; " : "", evidence);
+    (void)sentence(line, sizeof line, d);
     (void)printf("  %-14s ", text_time(when, sizeof when, (double)d->real_ns / 1e9));
     text_wrap(stdout, line, 19, text_width(), 3);
 }
 
-static void say_history(const struct tally *t, const struct knob_def *def)
+static void say_history(const struct tally *t)
 {
     char line[512];
     struct render r = { .out = stdout, .width = text_width() };
@@ -130,7 +132,7 @@ static void say_history(const struct tally *t, const struct knob_def *def)
                    t->accepts == 0 ? " No gain was found: the default is kept." : "");
     render_line(&r, "evidence", line, 5);
     for (size_t i = 0; i < t->n; i++)
-        say_decision(&t->shown[i], def->unit);
+        say_decision(&t->shown[i]);
 }
 
 static void print_json(struct json_object *k, const struct knob_def *def, struct json_object *doc,
@@ -149,12 +151,29 @@ static void print_json(struct json_object *k, const struct knob_def *def, struct
     doc_print(o);
 }
 
+/* What the store knows of the knob. */
+static int read_store(const struct ctl *c, struct tally *t)
+{
+    struct store *s = NULL;
+    int code = history_open(c, &s);
+
+    if (code != CTL_OK || !s)
+        return code;
+    int r = store_each_decision(s, DECISIONS_READ, collect, t);
+    if (r >= 0)
+        r = learned_of_knob(c, s, t->knob, t->learned, sizeof t->learned);
+    (void)store_close(s);
+    if (r >= 0)
+        return CTL_OK;
+    (void)fprintf(stderr, "tunectl: cannot read the store: %s\n", strerror(-r));
+    return CTL_ERROR;
+}
+
 int verb_why(const struct ctl *c)
 {
     const struct knob_def *def = knob_find(c->words[0]);
     _cleanup_doc_ struct json_object *doc = NULL;
     _cleanup_free_ struct tally *t = calloc(1, sizeof *t);
-    struct store *s = NULL;
     bool running = false;
 
     if (!def || !t) {
@@ -164,15 +183,7 @@ int verb_why(const struct ctl *c)
     }
     t->knob = def->name;
     struct json_object *k = find_knob(c, def->name, &doc, &running);
-    int code = history_open(c, &s);
-    if (code == CTL_OK && s) {
-        int r = store_each_decision(s, DECISIONS_READ, collect, t);
-        if (r < 0) {
-            (void)fprintf(stderr, "tunectl: cannot read the store: %s\n", strerror(-r));
-            code = CTL_ERROR;
-        }
-        (void)store_close(s);
-    }
+    int code = read_store(c, t);
     if (c->json) {
         print_json(k, def, doc, t);
         return code;
@@ -182,6 +193,8 @@ int verb_why(const struct ctl *c)
     render_line(&r, "", def->what, 2);
     render_line(&r, "mechanism", def->mechanism, 8);
     say_value(doc, k, def, running);
-    say_history(t, def);
+    if (*t->learned)
+        render_line(&r, "learned", t->learned, 4);
+    say_history(t);
     return code;
 }
