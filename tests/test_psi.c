@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Pressure as percent of time, and the states of hosts that have none. */
-#include "psi_trigger.h"
 #include "sensor.h"
 #include "util.h"
 
-#include <poll.h>
-#include <sched.h>
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <sys/wait.h>
 
 #include <cmocka.h>
 
@@ -215,64 +210,12 @@ static void test_real(void **state)
     sysio_done(&real);
 }
 
-/* On this machine: a wait for the CPU that two busy threads on one CPU make wakes the poll. */
-static void test_trigger(void **state)
-{
-    struct psi_trigger t = { .path = "/proc/pressure/cpu",
-                             .stall_us = 20000,
-                             .window_us = 1000000 };
-    struct psi_trigger bad = t;
-    struct sysio real;
-    pid_t child[2];
-
-    (void)state;
-    bad.window_us = 10000001;
-    assert_int_equal(sysio_init(&real, NULL), 0);
-    assert_int_equal(psi_trigger_open(&real, &bad), -ERANGE);
-    bad = t;
-    bad.stall_us = 0;
-    assert_int_equal(psi_trigger_open(&real, &bad), -ERANGE);
-    int fd = psi_trigger_open(&real, &t);
-    if (fd < 0) {
-        assert_true(fd == -ENOENT || fd == -EOPNOTSUPP || fd == -EACCES || fd == -EPERM ||
-                    fd == -EROFS);
-        print_message("# skipped: trigger: %s\n", strerror(-fd));
-        sysio_done(&real);
-        return;
-    }
-    /* As root the window is taken as it is; an unprivileged one has become 2 s, and the stall has
-     * grown with it. */
-    assert_true(t.window_us == 1000000 || (t.window_us == 2000000 && t.stall_us == 40000));
-    for (unsigned i = 0; i < 2; i++) {
-        child[i] = fork();
-        if (child[i] == 0) {
-            cpu_set_t one;
-
-            CPU_ZERO(&one);
-            CPU_SET(0, &one);
-            (void)sched_setaffinity(0, sizeof one, &one);
-            for (;;)
-                ;
-        }
-    }
-    struct pollfd pfd = { .fd = fd, .events = POLLPRI };
-    int r = poll(&pfd, 1, 10000);
-    for (unsigned i = 0; i < 2; i++) {
-        (void)kill(child[i], SIGKILL);
-        (void)waitpid(child[i], NULL, 0);
-    }
-    assert_int_equal(r, 1);
-    assert_true(pfd.revents & POLLPRI);
-    (void)close(fd);
-    sysio_done(&real);
-}
-
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(test_percent),   T(test_no_full), T(test_never_counts), T(test_missing),
-        T(test_malformed), T(test_real),    T(test_trigger),
+        T(test_percent), T(test_no_full),   T(test_never_counts),
+        T(test_missing), T(test_malformed), T(test_real),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
