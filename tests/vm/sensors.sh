@@ -51,7 +51,8 @@ trap 'kill $(jobs -p) 2>/dev/null' EXIT
 sleep 1
 w=$(last 3s)
 echo "# running $(metric running "$w") waiting $(metric waiting "$w") switches/s $(metric switches_per_s "$w") slices/s $(metric timeslices_per_s "$w")"
-within "$(metric running "$w")" 1.7 4.2
+# The kernel books run time when a thread leaves its CPU: a window may hold some of the one before.
+within "$(metric running "$w")" 1.7 6
 check "running: two loops and a little" $?
 # A timeslice of a task is a switch to it; switches to idle come on top.
 within "$(metric switches_per_s "$w")" "$(awk -v s="$(metric timeslices_per_s "$w")" 'BEGIN { print s * 0.8 }')" \
@@ -69,16 +70,17 @@ printf '%s' "$w" | grep -q '"domains":\[{"name":"[A-Za-z0-9]*"'
 check "balancing by level" $?
 
 # A CPU goes and comes between windows of one run.
+lines() { while [ "$(wc -l <hotplug.json)" -lt "$1" ]; do sleep 0.2; done; }
 ./tunectl sensors --count 10 --interval 2s --json >hotplug.json &
 p=$!
-sleep 5
+lines 2
 echo 0 >/sys/devices/system/cpu/cpu2/online
-sleep 5
+lines 5
 echo 1 >/sys/devices/system/cpu/cpu2/online
 wait $p
 sed 's/.*"disturbance":\([^,]*\).*"switches_per_s":\([^,]*\).*"cpus_online":\([^,]*\).*/# \1 switches \2 cpus \3/' hotplug.json
-grep -q '"disturbance":"a CPU went online or offline"' hotplug.json
-check "hotplug disturbs its windows" $?
+[ "$(grep -c '"disturbance":"a CPU went online or offline"' hotplug.json)" -ge 2 ]
+check "hotplug disturbs its windows, both ways" $?
 [ "$(grep -c '"disturbance":null' hotplug.json)" -ge 5 ]
 check "... and no others" $?
 w=$(tail -n 1 hotplug.json)
