@@ -16,7 +16,7 @@ bool guard_loss_broken(const struct guard_loss *g, double *ret_diff)
     size_t na = g->na;
     double a, b, lim;
 
-    if (g->nb < 2)
+    if (g->nb < 2 || (!g->check && g->nb < g->nb_min))
         return false;
     if (na >= 2) {
         a = stat_median(g->a, na);

@@ -17,6 +17,7 @@ static const double FILTER_SD = 0.37;    /* sd left by median of 5 and slow aver
 static const uint32_t LEVEL_LEARN = 8;   /* windows that make the first level */
 static const double LEVEL_STEP = 0.1;    /* a dip moves the level by no more while it is learned */
 static const double LEVEL_FOLLOW = 0.03; /* drift of hours is followed, a step is not */
+static const double DIP_SD = 4.0, DIP_MIN = 0.1, DIP_FOLLOW = 0.01;
 static const double SCALE_FOLLOW = 0.02;
 static const double SCALE_START = 0.03;
 static const double SCALE_MIN = 1e-5;
@@ -152,6 +153,7 @@ bool level_update(struct level *v, const struct level_config *config, double log
         v->base += stat_clip(dev, -LEVEL_STEP, LEVEL_STEP) / (double)v->n;
         return false;
     }
+    v->dips += DIP_FOLLOW * ((dev < -fmax(DIP_MIN, DIP_SD * v->scale) ? 1.0 : 0.0) - v->dips);
     v->scale += SCALE_FOLLOW * (1.25 * fmin(fabs(dev), 4.0 * v->scale) - v->scale);
     v->scale = fmax(v->scale, SCALE_MIN);
     z = stat_clip(dev / v->scale, -4.0, 4.0);

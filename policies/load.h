@@ -58,6 +58,7 @@ struct level { /* level of the objective at the incumbent */
     uint32_t n;         /* windows behind base while it is being learned */
     double base, scale; /* expected ln(objective), its mean absolute deviation as an sd */
     double down, up;    /* the two sums */
+    double dips;        /* share of windows far below the level */
     uint64_t at;        /* window of the last update */
 };
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 static const double LOSS_BELIEVED = -0.2; /* one early look is not believed further than this */
+static const size_t WINDOWS_DIPS = 4;      /* candidate's windows before the guard may act where dips are frequent */
 static const uint32_t MISSING_MAX = 6;    /* windows: after a longer gap the two halves are not comparable */
 static const uint64_t LEVEL_FRESH = 20;   /* windows for which a level stands in for incumbent's blocks */
 
@@ -92,13 +93,14 @@ static bool loss_guard(struct tuner *t, const double *yb, size_t nb, bool b)
         .limit_min = t->k.guard_min,
         .limit_sd = t->k.guard_z * sqrt(noise_var(&t->noise)),
         .block = t->params.block,
+        .nb_min = t->level.dips > t->k.guard_dips ? WINDOWS_DIPS : 2,
     };
     double diff;
 
     if (!guard_loss_broken(&g, &diff) || (test && !b))
         return false;
     if (test) {
-        trial_charge(t, diff, (double)nb);
+        trial_charge(t, t->k.guard_dips < 1.0 ? fmax(LOSS_BELIEVED, diff) : diff, (double)nb);
         seqtest_add(q->sums, fmax(LOSS_BELIEVED, diff));
         verdict_abort(t);
     } else {
