@@ -73,5 +73,6 @@ const struct tuner_const tuner_const_default = {
     .settle_levels = 3,    /* 0: never */
     .settle_try = 720,     /* windows for which long blocks are tried where short ones found nothing */
     .load_tolerance_z = 2.5, /* ... or this many sd of the difference of two blocks, if that is more */
+    .shift_z = 2.0,        /* sd from which on a value is taken to move the load signal */
     .track_always = false, /* true only when the load is known not to react to the knobs */
 };

@@ -142,6 +142,7 @@ void memory_forget_knob(struct tuner *t, struct class_memory *c, uint8_t knob)
     if (!moved)
         return;
     c->joint_due = false;
+    c->load_shift = 0.0; /* the next check tells */
     if (arms_is_baseline(t, c))
         c->gain = 0.0;
     else

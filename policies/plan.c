@@ -91,6 +91,8 @@ static void start_check(struct tuner *t, enum tuner_trial_kind kind, enum tuner_
     q->kind = kind;
     q->own = (struct seqtest){ 0 };
     q->sums = &q->own;
+    q->own_shift = 0.0;
+    q->load_shift = &q->own_shift;
     q->knob = 0;
     arms_incumbent(t, c, q->a);
     arms_baseline(t, q->b);
@@ -185,6 +187,7 @@ static void start_test(struct tuner *t, uint8_t knob, uint8_t arm)
     struct class_memory *c = t->active;
     struct quad *q = &t->quad;
     struct tuner_decision *d;
+    struct open_test *o;
 
     arms_incumbent(t, c, q->a);
     arms_incumbent(t, c, q->b);
@@ -196,7 +199,9 @@ static void start_test(struct tuner *t, uint8_t knob, uint8_t arm)
     q->kind = TUNER_TRIAL_TEST;
     q->knob = knob;
     q->candidate = arm;
-    q->sums = &memory_test(t, c, knob, arm)->sums;
+    o = memory_test(t, c, knob, arm);
+    q->sums = &o->sums;
+    q->load_shift = &o->load_shift;
     d = tuner_emit(t, TUNER_EVENT_TRIAL, TUNER_WHY_NONE);
     if (d) {
         d->knob = knob;

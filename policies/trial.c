@@ -49,6 +49,7 @@ void trial_quad(struct tuner *t, bool baseline_first)
     q->block = 0;
     q->missing = 0;
     q->na = q->nb = q->nl = 0;
+    q->load_a = q->load_b = 0.0;
     memset(q->ga, 0, sizeof q->ga);
     memset(q->gb, 0, sizeof q->gb);
     t->state = TUNER_QUAD;
@@ -160,7 +161,7 @@ static void add_quad(struct tuner *t, double d)
 static void end_quad(struct tuner *t)
 {
     struct quad *q = &t->quad;
-    double d;
+    double d, shift;
 
     if (has_load_moved(t)) {
         trial_void(t, TUNER_WHY_LOAD_MOVED);
@@ -175,6 +176,8 @@ static void end_quad(struct tuner *t)
         return;
     }
     add_quad(t, d);
+    shift = (q->load_b - q->load_a) / (2.0 * t->params.block);
+    *q->load_shift += isnan(shift) ? 0.0 : shift;
     for (uint8_t i = 0; i < t->n_guards; i++)
         guard_learn(&t->guards[i], &t->guard_noise[i], &q->ga[i], &q->gb[i]);
     if (q->kind == TUNER_TRIAL_TEST)
@@ -189,10 +192,13 @@ static bool record(struct tuner *t, const struct tuner_window *w, double log_y, 
     struct quad *q = &t->quad;
     bool b = trial_is_b(q);
 
-    if (b)
+    if (b) {
         q->yb[q->nb++] = log_y;
-    else
+        q->load_b += log_load;
+    } else {
         q->ya[q->na++] = log_y;
+        q->load_a += log_load;
+    }
     q->load[q->nl++] = log_load;
     for (uint8_t i = 0; i < t->n_guards; i++)
         guard_sums_add(b ? &q->gb[i] : &q->ga[i], w->guard[i]);

@@ -217,6 +217,19 @@ static bool watch_incumbent(struct tuner *t, const struct tuner_window *w, doubl
     return true;
 }
 
+/* What the value in force does to the observed load: classes are told by the load at the baseline. */
+static double own_shift(const struct tuner *t)
+{
+    const struct class_memory *c = t->active;
+
+    if (!c || c->load_shift == 0.0)
+        return 0.0;
+    for (uint8_t i = 0; i < t->n_knobs; i++)
+        if (t->sent[i] != c->knob[i].incumbent)
+            return 0.0;
+    return c->load_shift;
+}
+
 /* True when another class begins with this window. */
 static bool track_class(struct tuner *t, const struct tuner_window *w, double log_load)
 {
@@ -227,7 +240,7 @@ static bool track_class(struct tuner *t, const struct tuner_window *w, double lo
         return false; /* the value on trial moves the load: not evidence of another class */
     }
     t->workload = w->workload;
-    return load_update(&t->load, log_load);
+    return load_update(&t->load, log_load - own_shift(t));
 }
 
 static void step(struct tuner *t, const struct tuner_window *w)

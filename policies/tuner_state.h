@@ -43,6 +43,7 @@ struct tuner_const { /* values and reasons: constants.c */
     bool track_always;
     double debt_z;
     bool settle_sent;
+    double shift_z;
     double settle_slope, settle_z;
     uint32_t settle_quads, settle_levels, settle_try;
 };
@@ -73,6 +74,7 @@ struct open_test { /* sums of a test that was interrupted */
     bool used;
     uint8_t knob, candidate, incumbent;
     uint64_t at;
+    double load_shift; /* sum over the quads of what the candidate does to the observed load */
     struct seqtest sums;
 };
 
@@ -87,6 +89,7 @@ struct class_memory {
     uint32_t check_interval;
     double load_ref; /* ln(load) and window of the last comparison with the baseline */
     uint64_t load_ref_at;
+    double load_shift; /* what the incumbent does to the observed load, ln; taken out before classes are told */
     double gain;     /* of the incumbent over the baseline when last measured */
     uint64_t rollback_at[TUNER_ROLLBACKS];
     uint8_t n_rollbacks;
@@ -120,6 +123,8 @@ struct quad { /* the trial under way: ABBA or BAAB */
     double early[TUNER_BLOCK_MAX]; /* candidate's windows while it settles: for the guard only */
     double ya[2 * TUNER_BLOCK_MAX], yb[2 * TUNER_BLOCK_MAX];
     double load[4 * TUNER_BLOCK_MAX];
+    double *load_shift;      /* as sums: in the class, or own_shift */
+    double own_shift, load_a, load_b;
     struct guard_sums ga[TUNER_GUARDS_MAX], gb[TUNER_GUARDS_MAX];
 };
 

@@ -51,6 +51,15 @@ static void keep_guard_levels(struct tuner *t, const struct guard_sums *g)
     memset(t->guard_run, 0, sizeof t->guard_run);
 }
 
+/* What candidate minus incumbent does to the observed load, 0 while that cannot be told from noise. */
+static double load_shift(const struct tuner *t)
+{
+    double n = t->quad.sums->n, mean = *t->quad.load_shift / n;
+    double se = load_noise(&t->load) / sqrt(n * t->params.block);
+
+    return t->k.shift_z > 0.0 && fabs(mean) > t->k.shift_z * se ? mean : 0.0;
+}
+
 static void accept(struct tuner *t, double mean)
 {
     struct class_memory *c = t->active;
@@ -70,6 +79,7 @@ static void accept(struct tuner *t, double mean)
         c->gain += mean;
         c->joint_due = true;
     }
+    c->load_shift += load_shift(t);
     t->moves++;
     c->accepts++;
     c->tests++;
@@ -193,6 +203,7 @@ static void keep(struct tuner *t, double gain)
         turn_round(&d->evidence);
     }
     c->gain = gain;
+    c->load_shift = -load_shift(t);
     if (q->kind == TUNER_TRIAL_JOINT)
         c->joint_due = false;
     longer = longer < t->k.check_first ? t->k.check_first : longer;
@@ -257,6 +268,7 @@ void verdict_rollback(struct tuner *t, enum tuner_reason why)
             memory_return(t, c, i, old);
     }
     c->gain = 0.0;
+    c->load_shift = 0.0;
     c->joint_due = false;
     memset(c->test, 0, sizeof c->test);
     q->kind = TUNER_TRIAL_NONE;
