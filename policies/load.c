@@ -14,6 +14,8 @@ static const double SMOOTH_GAIN = 0.25;  /* slow average behind the median */
 static const double JITTER_START = 0.03, JITTER_FOLLOW = 0.02;
 static const double JITTER_SD = 0.886;   /* sd per mean |difference| of two independent normals */
 static const double FILTER_SD = 0.37;    /* sd left by median of 5 and slow average, measured on white noise */
+static const double ELASTIC_FORGET = 0.99; /* per quad */
+static const double ELASTIC_QUADS = 4.0, ELASTIC_SE = 0.25;
 static const uint32_t LEVEL_LEARN = 8;   /* windows that make the first level */
 static const double LEVEL_STEP = 0.1;    /* a dip moves the level by no more while it is learned */
 static const double LEVEL_FOLLOW = 0.03; /* drift of hours is followed, a step is not */
@@ -122,6 +124,28 @@ double load_smooth(const struct load_track *l)
     if (!l->known || l->bucket == LOAD_UNKNOWN)
         return NAN;
     return l->smooth * l->config.width;
+}
+
+void elastic_learn(struct elastic *e, double effect, double shift)
+{
+    e->n = e->n * ELASTIC_FORGET + 1.0;
+    e->xx = e->xx * ELASTIC_FORGET + effect * effect;
+    e->xy = e->xy * ELASTIC_FORGET + effect * shift;
+    e->yy = e->yy * ELASTIC_FORGET + shift * shift;
+}
+
+bool elastic_slope(const struct elastic *e, double *ret)
+{
+    double slope, rest;
+
+    if (e->n < ELASTIC_QUADS || !(e->xx > 0.0))
+        return false;
+    slope = e->xy / e->xx;
+    rest = fmax(0.0, e->yy - slope * e->xy) / (e->n - 1.0);
+    if (rest / e->xx > ELASTIC_SE * ELASTIC_SE)
+        return false;
+    *ret = stat_clip(slope, -2.0, 0.5);
+    return true;
 }
 
 void level_init(struct level *v)

@@ -49,6 +49,17 @@ double load_noise(const struct load_track *l);
 /* ... and of the filtered load. */
 double load_smooth_noise(const struct load_track *l);
 
+/* Does the observed load follow the objective?  Regression of load differences on objective differences (ln). */
+struct elastic {
+    double n, xx, xy, yy;
+};
+
+void elastic_learn(struct elastic *e, double effect, double shift);
+
+/* True when the slope is known well enough to correct a window with it; 0: an exogenous load, about -1: demand over
+ * performance. */
+bool elastic_slope(const struct elastic *e, double *ret);
+
 struct level_config {
     double slack, bar; /* of the CUSUM, in sd */
 };

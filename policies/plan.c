@@ -225,6 +225,7 @@ void plan_next(struct tuner *t)
         plan_check(t, why);
         return;
     }
+    settle_expire(t);
     arm = find_candidate(t, &knob);
     if (arm == TUNER_NO_ARM) {
         if (is_joint_due(t))

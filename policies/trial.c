@@ -177,7 +177,10 @@ static void end_quad(struct tuner *t)
     }
     add_quad(t, d);
     shift = (q->load_b - q->load_a) / (2.0 * t->params.block);
-    *q->load_shift += isnan(shift) ? 0.0 : shift;
+    if (!isnan(shift)) {
+        *q->load_shift += shift;
+        elastic_learn(&t->elastic, d, shift);
+    }
     for (uint8_t i = 0; i < t->n_guards; i++)
         guard_learn(&t->guards[i], &t->guard_noise[i], &q->ga[i], &q->gb[i]);
     if (q->kind == TUNER_TRIAL_TEST)

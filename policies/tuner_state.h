@@ -41,7 +41,6 @@ struct tuner_const { /* values and reasons: constants.c */
     double noise_sd, noise_weight, noise_forget;
     double load_tolerance, load_tolerance_z;
     bool track_always;
-    double debt_z;
     bool settle_sent;
     double shift_z;
     double settle_slope, settle_z;
@@ -166,6 +165,7 @@ struct tuner {
 
     struct tuner_noise noise;
     struct settle settle;
+    struct elastic elastic;
     size_t n_aa;
     double aa[4 * TUNER_BLOCK_MAX];
     double debt;
@@ -223,6 +223,8 @@ void trial_void(struct tuner *t, enum tuner_reason why);
 bool settle_learn(struct tuner *t, double diff);
 /* No candidate is left.  True: longer blocks are worth a try, plan again. */
 bool settle_exhausted(struct tuner *t);
+/* Before a trial: a try of long blocks that found nothing ends here. */
+void settle_expire(struct tuner *t);
 
 /* ---- verdict.c: what a comparison leads to */
 void verdict_test(struct tuner *t);

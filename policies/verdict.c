@@ -169,7 +169,7 @@ void verdict_test(struct tuner *t)
         bar /= k->hint_odds;
         least = k->hint_min;
     }
-    trial_charge(t, fmin(0.0, s.mean + k->debt_z * s.se), 2.0 * t->params.block);
+    trial_charge(t, fmin(0.0, s.mean), 2.0 * t->params.block);
     if (s.n >= least && s.mean >= t->params.delta &&
         seqtest_evalue(s.n, t->quad.sums->sum, s.var, k->tau) >= bar) {
         accept(t, s.mean);

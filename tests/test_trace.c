@@ -20,7 +20,6 @@ static FILE *open_trace(const char *name)
 static void tuner_plain(struct tuner *t)
 {
     t->k.track_always = true;
-    t->k.debt_z = 0.0;
     t->k.shift_z = 0.0;
     t->k.check_first = 360;
     t->k.load_moved = 0.09;
