@@ -85,7 +85,7 @@ void trial_void(struct tuner *t, enum tuner_reason why)
 static bool loss_guard(struct tuner *t, const double *yb, size_t nb, bool b)
 {
     struct quad *q = &t->quad;
-    bool test = q->kind == TUNER_TRIAL_TEST;
+    bool test = q->kind == TUNER_TRIAL_TEST, dips = t->level.dips > t->k.guard_dips;
     struct guard_loss g = {
         .a = q->ya, .b = yb, .na = q->na, .nb = nb,
         .check = !test,
@@ -94,14 +94,14 @@ static bool loss_guard(struct tuner *t, const double *yb, size_t nb, bool b)
         .limit_min = t->k.guard_min,
         .limit_sd = t->k.guard_z * sqrt(noise_var(&t->noise)),
         .block = t->params.block,
-        .nb_min = t->level.dips > t->k.guard_dips ? WINDOWS_DIPS : 2,
+        .nb_min = dips ? WINDOWS_DIPS : 2,
     };
     double diff;
 
     if (!guard_loss_broken(&g, &diff) || (test && !b))
         return false;
     if (test) {
-        trial_charge(t, t->k.guard_dips < 1.0 ? fmax(LOSS_BELIEVED, diff) : diff, (double)nb);
+        trial_charge(t, dips ? fmax(LOSS_BELIEVED, diff) : diff, (double)nb);
         seqtest_add(q->sums, fmax(LOSS_BELIEVED, diff));
         verdict_abort(t);
     } else {
