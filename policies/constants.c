@@ -41,7 +41,7 @@ const struct tuner_const tuner_const_default = {
     .futile_z = 1.0,       /* reject when mean + 1 se is below delta */
     .guard_min = 0.03,     /* abort inside a quad: candidate lower by max(3 %, 2 se) */
     .guard_z = 2.0,
-    .guard_dips = 0.05,    /* more dips than this: two low windows in a row are no evidence */
+    .guard_dips = 0.03,    /* more dips than this: two low windows in a row are no evidence */
     .coarse = 3,           /* x8 first: larger effect, faster decision; x4 costs 2 to 12 points, x2 8 to 18 */
     .check_first = 360,    /* the incumbent is re-proved after 1 h, x1.5 up to 4 h */
     .check_max = 1440,
@@ -72,6 +72,7 @@ const struct tuner_const tuner_const_default = {
     .settle_levels = 3,    /* 0: never */
     .settle_try = 720,     /* windows for which long blocks are tried where short ones found nothing */
     .load_tolerance_z = 2.5, /* ... or this many sd of the difference of two blocks, if that is more */
+    .debt_tau = 0.07,      /* prior of a loss seen by the guard: a value far outside it is mostly noise */
     .shift_z = 2.0,        /* sd from which on a value is taken to move the load signal */
     .track_always = false, /* true only when the load is known not to react to the knobs */
 };

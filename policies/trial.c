@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const double LOSS_BELIEVED = -0.2; /* one early look is not believed further than this */
-static const size_t WINDOWS_DIPS = 4;      /* candidate's windows before the guard may act where dips are frequent */
+static const size_t WINDOWS_DIPS = 3;      /* candidate's windows before the guard may act where dips are frequent */
 static const uint32_t MISSING_MAX = 6;    /* windows: after a longer gap the two halves are not comparable */
 static const uint64_t LEVEL_FRESH = 20;   /* windows for which a level stands in for incumbent's blocks */
 
@@ -81,6 +81,15 @@ void trial_void(struct tuner *t, enum tuner_reason why)
         trial_quad(t, false);
 }
 
+/* A guard fires on the worst of many looks: of its difference so much is believed as the test's own prior allows. */
+static double believed_loss(const struct tuner *t, double diff, size_t nb)
+{
+    double na = fmax(2.0, (double)t->quad.na), t2 = t->k.debt_tau * t->k.debt_tau;
+    double var = noise_var(&t->noise) * 1.5 * t->params.block * (1.0 / na + 1.0 / (double)nb);
+
+    return t2 > 0.0 ? diff * t2 / (t2 + var) : diff;
+}
+
 /* The objective: true when the quad is over because of it. */
 static bool loss_guard(struct tuner *t, const double *yb, size_t nb, bool b)
 {
@@ -101,7 +110,7 @@ static bool loss_guard(struct tuner *t, const double *yb, size_t nb, bool b)
     if (!guard_loss_broken(&g, &diff) || (test && !b))
         return false;
     if (test) {
-        trial_charge(t, dips ? fmax(LOSS_BELIEVED, diff) : diff, (double)nb);
+        trial_charge(t, believed_loss(t, dips ? fmax(LOSS_BELIEVED, diff) : diff, nb), (double)nb);
         seqtest_add(q->sums, fmax(LOSS_BELIEVED, diff));
         verdict_abort(t);
     } else {

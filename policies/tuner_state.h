@@ -43,6 +43,7 @@ struct tuner_const { /* values and reasons: constants.c */
     bool track_always;
     bool settle_sent;
     double shift_z;
+    double debt_tau;
     double settle_slope, settle_z;
     uint32_t settle_quads, settle_levels, settle_try;
 };

@@ -21,6 +21,7 @@ static void tuner_plain(struct tuner *t)
 {
     t->k.track_always = true;
     t->k.shift_z = 0.0;
+    t->k.debt_tau = 0.0;
     t->k.check_first = 360;
     t->k.tests_ref = 12.0;
     t->k.retest_first = 1440;

@@ -35,7 +35,7 @@ static const struct {
     COUNT("retest_rollback", k.retest_rollback), COUNT("rollback_quads", k.rollback_quads), COUNT("patience", k.patience),
     REAL("rest_first", k.rest_first), REAL("rest_grow", k.rest_grow), REAL("rest_max", k.rest_max),
     COUNT("ban_count", k.ban_count), REAL("load_tolerance", k.load_tolerance),
-    FLAG("track_always", k.track_always), REAL("shift_z", k.shift_z), REAL("load_moved_z", k.load_moved_z),
+    FLAG("track_always", k.track_always), REAL("shift_z", k.shift_z), REAL("debt_tau", k.debt_tau), REAL("load_moved_z", k.load_moved_z),
     REAL("load_tolerance_z", k.load_tolerance_z), REAL("load_noise_z", load.config.noise_z),
     REAL("settle_slope", k.settle_slope), REAL("settle_z", k.settle_z), COUNT("settle_quads", k.settle_quads),
     COUNT("settle_levels", k.settle_levels), COUNT("settle_try", k.settle_try), FLAG("settle_sent", k.settle_sent),
