@@ -75,6 +75,7 @@ struct level { /* level of the objective at the incumbent */
 
 void level_init(struct level *v);
 void level_reset(struct level *v); /* the level is to be learned again; the scale stays */
+void level_set(struct level *v, double base); /* ... is known from elsewhere */
 
 /* One window at the incumbent.  True: the level has shifted. */
 bool level_update(struct level *v, const struct level_config *config, double log_y, uint64_t now);

@@ -158,17 +158,16 @@ static void wait_for_candidate(struct tuner *t)
         for (uint8_t j = 0; j < t->arms[i].n; j++) {
             const struct arm_record *a = &c->knob[i].arm[j];
 
-            if (a->backoff > 0 && a->ok_at < first)
+            if (a->backoff > 0 && a->ok_at > t->now && a->ok_at < first)
                 first = a->ok_at;
         }
     }
     if (!usable || !t->policy->moves)
         plan_wait(t, t->now + TUNER_HOUR, TUNER_WHY_NO_KNOB);
-    else if (first == UINT64_MAX)
-        plan_wait(t, t->now + TUNER_HOUR, t->now < c->ban_until ? TUNER_WHY_BANNED : TUNER_WHY_BACKOFF);
+    else if (t->now < c->ban_until)
+        plan_wait(t, c->ban_until, TUNER_WHY_BANNED);
     else
-        plan_wait(t, first > c->ban_until ? first : c->ban_until,
-                  t->now < c->ban_until ? TUNER_WHY_BANNED : TUNER_WHY_BACKOFF);
+        plan_wait(t, first == UINT64_MAX ? t->now + TUNER_HOUR : first, TUNER_WHY_BACKOFF);
 }
 
 static bool is_joint_due(const struct tuner *t)

@@ -116,7 +116,7 @@ static bool is_worth_a_try(const struct tuner *t)
 {
     for (uint8_t k = 0; k < t->n_knobs; k++)
         for (size_t j = 0; j < TUNER_ARMS_MAX; j++)
-            if (is_forgivable(&t->active->knob[k].arm[j], 0.0))
+            if (is_forgivable(&t->active->knob[k].arm[j], 0.5 * t->params.delta))
                 return true;
     return false;
 }
@@ -131,7 +131,7 @@ bool settle_exhausted(struct tuner *t)
     s->tried = true;
     s->try_until = t->now + t->k.settle_try;
     set_level(t, TRY_LEVEL);
-    forgive(t, 0.0);
+    forgive(t, 0.5 * t->params.delta);
     return true;
 }
 

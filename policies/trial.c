@@ -67,9 +67,9 @@ void trial_quad(struct tuner *t, bool baseline_first)
 void trial_charge(struct tuner *t, double d, double windows)
 {
     const struct class_memory *c = t->active;
-    double gain = arms_is_baseline(t, c) ? 0.0 : fmax(0.0, c->gain);
+    double gain = arms_is_baseline(t, c) ? 0.0 : stat_max(0.0, c->gain);
 
-    t->debt += 100.0 * fmax(0.0, -(d + gain)) * windows;
+    t->debt += 100.0 * stat_max(0.0, -(d + gain)) * windows;
 }
 
 void trial_void(struct tuner *t, enum tuner_reason why)
@@ -84,7 +84,7 @@ void trial_void(struct tuner *t, enum tuner_reason why)
 /* A guard fires on the worst of many looks: of its difference so much is believed as the test's own prior allows. */
 static double believed_loss(const struct tuner *t, double diff, size_t nb)
 {
-    double na = fmax(2.0, (double)t->quad.na), t2 = t->k.debt_tau * t->k.debt_tau;
+    double na = stat_max(2.0, (double)t->quad.na), t2 = t->k.debt_tau * t->k.debt_tau;
     double var = noise_var(&t->noise) * 1.5 * t->params.block * (1.0 / na + 1.0 / (double)nb);
 
     return t2 > 0.0 ? diff * t2 / (t2 + var) : diff;
@@ -110,8 +110,8 @@ static bool loss_guard(struct tuner *t, const double *yb, size_t nb, bool b)
     if (!guard_loss_broken(&g, &diff) || (test && !b))
         return false;
     if (test) {
-        trial_charge(t, believed_loss(t, dips ? fmax(LOSS_BELIEVED, diff) : diff, nb), (double)nb);
-        seqtest_add(q->sums, fmax(LOSS_BELIEVED, diff));
+        trial_charge(t, believed_loss(t, dips ? stat_max(LOSS_BELIEVED, diff) : diff, nb), (double)nb);
+        seqtest_add(q->sums, stat_max(LOSS_BELIEVED, diff));
         verdict_abort(t);
     } else {
         seqtest_add(q->sums, diff);
@@ -152,7 +152,7 @@ static bool has_load_moved(const struct tuner *t)
         last += q->load[q->nl - m + i];
     }
     noise = t->k.load_tolerance_z * load_noise(&t->load) * sqrt(2.0 / (double)m);
-    return fabs(first - last) / (double)m > fmax(t->k.load_tolerance, noise); /* false when a load is missing */
+    return fabs(first - last) / (double)m > stat_max(t->k.load_tolerance, noise); /* false when a load is missing */
 }
 
 /* One more quad difference; the pooled noise learns from its distance to the mean before. */

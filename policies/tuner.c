@@ -274,7 +274,7 @@ static void step(struct tuner *t, const struct tuner_window *w)
     }
     t->active->windows++;
     t->active->seen_at = t->now;
-    t->debt = fmax(0.0, t->debt - t->params.debt_pay);
+    t->debt = stat_max(0.0, t->debt - t->params.debt_pay);
     t->since = arms_equal(t, t->sent, t->last) ? t->since + 1 : 0;
     memcpy(t->last, t->sent, sizeof t->last);
     if (watch_incumbent(t, w, log_y))

@@ -42,6 +42,7 @@ struct tuner_const { /* values and reasons: constants.c */
     double load_tolerance, load_tolerance_z;
     bool track_always;
     bool settle_sent;
+    bool level_known;
     double shift_z;
     double debt_tau;
     double settle_slope, settle_z;

@@ -60,6 +60,15 @@ static double load_shift(const struct tuner *t)
     return t->k.shift_z > 0.0 && fabs(mean) > t->k.shift_z * se ? mean : 0.0;
 }
 
+/* The quad has just measured what is in force from now on: a change right after it must not go unseen. */
+static void set_level(struct tuner *t, const double *y, size_t n)
+{
+    if (t->k.level_known && n > 0)
+        level_set(&t->level, stat_median(y, n));
+    else
+        level_reset(&t->level);
+}
+
 static void accept(struct tuner *t, double mean)
 {
     struct class_memory *c = t->active;
@@ -96,7 +105,7 @@ static void accept(struct tuner *t, double mean)
                 c->test[i].used = false; /* they were measured beside the old value */
     keep_guard_levels(t, q->gb);
     t->dry = 0;
-    level_reset(&t->level);
+    set_level(t, q->yb, q->nb);
     plan_go_home(t);
     plan_next(t);
 }
@@ -117,7 +126,7 @@ void verdict_reject(struct tuner *t, enum tuner_reason why, double effect)
     if (++t->dry > t->k.patience) {
         double rest = t->k.rest_first * pow(t->k.rest_grow, (double)(t->dry - t->k.patience - 1));
 
-        t->quiet = t->now + (uint64_t)fmin(t->k.rest_max, rest);
+        t->quiet = t->now + (uint64_t)stat_min(t->k.rest_max, rest);
     }
     k->arm[arm].effect = guard ? EFFECT_GUARD : effect;
     k->arm[arm].against = old;
@@ -169,7 +178,7 @@ void verdict_test(struct tuner *t)
         bar /= k->hint_odds;
         least = k->hint_min;
     }
-    trial_charge(t, fmin(0.0, s.mean), 2.0 * t->params.block);
+    trial_charge(t, stat_min(0.0, s.mean), 2.0 * t->params.block);
     if (s.n >= least && s.mean >= t->params.delta &&
         seqtest_evalue(s.n, t->quad.sums->sum, s.var, k->tau) >= bar) {
         accept(t, s.mean);
@@ -179,7 +188,7 @@ void verdict_test(struct tuner *t)
         verdict_reject(t, TUNER_WHY_FUTILE, s.mean);
         return;
     }
-    most = fmax(k->tests_lo, fmin(k->tests_hi, k->tests_ref * (sd * sd)));
+    most = stat_max(k->tests_lo, stat_min(k->tests_hi, k->tests_ref * (sd * sd)));
     if (s.n >= most ||
         (s.n >= most / 2.0 && seqtest_evalue(most, most * (s.mean + 0.5 * s.se), s.var, k->tau) < bar)) {
         verdict_reject(t, TUNER_WHY_TOO_LONG, s.mean);
@@ -211,7 +220,7 @@ static void keep(struct tuner *t, double gain)
     c->check_at = t->now + c->check_interval;
     t->alarm_ok = t->now + t->k.alarm_gap;
     keep_guard_levels(t, q->ga);
-    level_reset(&t->level);
+    set_level(t, q->ya, q->na);
     plan_next(t);
 }
 

@@ -35,6 +35,7 @@ static void tuner_plain(struct tuner *t)
     t->k.retest_rollback = 17280;
     t->k.rollback_quads = 1;
     t->k.settle_sent = false;
+    t->k.level_known = false;
 }
 
 static struct tuner *start(uint64_t seed)

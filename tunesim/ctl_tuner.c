@@ -38,7 +38,7 @@ static const struct {
     FLAG("track_always", k.track_always), REAL("shift_z", k.shift_z), REAL("debt_tau", k.debt_tau), REAL("load_moved_z", k.load_moved_z),
     REAL("load_tolerance_z", k.load_tolerance_z), REAL("load_noise_z", load.config.noise_z),
     REAL("settle_slope", k.settle_slope), REAL("settle_z", k.settle_z), COUNT("settle_quads", k.settle_quads),
-    COUNT("settle_levels", k.settle_levels), COUNT("settle_try", k.settle_try), FLAG("settle_sent", k.settle_sent),
+    COUNT("settle_levels", k.settle_levels), COUNT("settle_try", k.settle_try), FLAG("level_known", k.level_known), FLAG("settle_sent", k.settle_sent),
 #undef REAL
 #undef COUNT
 #undef FLAG
