@@ -36,6 +36,7 @@ int tuner_remember(struct tuner *t, const struct tuner_memory *memory)
     for (uint8_t i = 0; i < t->n_knobs; i++)
         c->knob[i].incumbent = arms[i];
     c->gain = isfinite(memory->gain) && !arms_is_baseline(t, c) ? memory->gain : 0.0;
+    c->load_shift = isfinite(memory->load_shift) ? memory->load_shift : 0.0;
     c->check_at = t->now;
     c->windows = memory->windows;
     c->tests = memory->tests;
@@ -105,6 +106,7 @@ const struct tuner_decision *tuner_emergency(struct tuner *t)
         if (!trial || q->kind == TUNER_TRIAL_TEST) {
             q->own = (struct seqtest){ 0 };
             q->sums = &q->own;
+            q->load_shift = &q->own_shift;
             q->knob = 0;
             arms_incumbent(t, t->active, q->a);
         }

@@ -16,13 +16,13 @@ bool guard_loss_broken(const struct guard_loss *g, double *ret_diff)
     size_t na = g->na;
     double a, b, lim;
 
-    if (g->nb < 2)
+    if (g->nb < 2 || (!g->check && g->nb < g->nb_min))
         return false;
     if (na >= 2) {
         a = stat_median(g->a, na);
         if (na <= 3 && g->check)
             for (size_t i = 0; i < na; i++)
-                a = fmax(a, g->a[i]);
+                a = stat_max(a, g->a[i]);
     } else if (!g->check && g->level_known) {
         a = g->level;
         na = 3;
@@ -32,8 +32,8 @@ bool guard_loss_broken(const struct guard_loss *g, double *ret_diff)
     b = stat_median(g->b, g->nb);
     if (g->nb <= 3 && !g->check)
         for (size_t i = 0; i < g->nb; i++)
-            b = fmax(b, g->b[i]);
-    lim = fmax(g->limit_min,
+            b = stat_max(b, g->b[i]);
+    lim = stat_max(g->limit_min,
                g->limit_sd * sqrt(1.5 * g->block * (1.0 / (double)na + 1.0 / (double)g->nb)));
     *ret_diff = b - a;
     if (g->check)
@@ -77,19 +77,19 @@ bool guard_worse(const struct tuner_guard *g, const struct guard_noise *noise,
     if (ref->n < 2 || now->n < 2)
         return false;
     lim = NOISE_Z * noise_sd(noise) * sqrt(NOISE_CORR * (1.0 / na + 1.0 / nb));
-    return worse_by(g, ref->sum / na, now->sum / nb) > fmax(g->bound, lim);
+    return worse_by(g, ref->sum / na, now->sum / nb) > stat_max(g->bound, lim);
 }
 
 bool guard_window_worse(const struct tuner_guard *g, const struct guard_noise *noise, double ref, double now)
 {
     if (!isfinite(ref) || !isfinite(now))
         return false;
-    return worse_by(g, ref, now) > fmax(g->bound, NOISE_Z * noise_sd(noise));
+    return worse_by(g, ref, now) > stat_max(g->bound, NOISE_Z * noise_sd(noise));
 }
 
 static double squares(const struct guard_sums *s)
 {
-    return s->n > 0 ? fmax(0.0, s->sum2 - s->sum * s->sum / (double)s->n) : 0.0;
+    return s->n > 0 ? stat_max(0.0, s->sum2 - s->sum * s->sum / (double)s->n) : 0.0;
 }
 
 void guard_learn(const struct tuner_guard *g, struct guard_noise *noise, const struct guard_sums *a,

@@ -14,6 +14,7 @@ struct guard_loss { /* the objective inside one quad, ln */
     double limit_min;    /* never fire below this difference */
     double limit_sd;     /* z sd of a quad difference: the limit is this * sqrt(1.5 m (1/na + 1/nb)) */
     double block;        /* m, windows of a block */
+    size_t nb_min;       /* candidate's windows before a trial may be stopped: 2, more where dips are frequent */
 };
 
 /* True when the two arms differ by more than the noise allows: candidate lower in a trial, incumbent

@@ -49,6 +49,17 @@ double load_noise(const struct load_track *l);
 /* ... and of the filtered load. */
 double load_smooth_noise(const struct load_track *l);
 
+/* Does the observed load follow the objective?  Regression of load differences on objective differences (ln). */
+struct elastic {
+    double n, xx, xy, yy;
+};
+
+void elastic_learn(struct elastic *e, double effect, double shift);
+
+/* True when the slope is known well enough to correct a window with it; 0: an exogenous load, about -1: demand over
+ * performance. */
+bool elastic_slope(const struct elastic *e, double *ret);
+
 struct level_config {
     double slack, bar; /* of the CUSUM, in sd */
 };
@@ -58,11 +69,13 @@ struct level { /* level of the objective at the incumbent */
     uint32_t n;         /* windows behind base while it is being learned */
     double base, scale; /* expected ln(objective), its mean absolute deviation as an sd */
     double down, up;    /* the two sums */
+    double dips;        /* share of windows far below the level */
     uint64_t at;        /* window of the last update */
 };
 
 void level_init(struct level *v);
 void level_reset(struct level *v); /* the level is to be learned again; the scale stays */
+void level_set(struct level *v, double base); /* ... is known from elsewhere */
 
 /* One window at the incumbent.  True: the level has shifted. */
 bool level_update(struct level *v, const struct level_config *config, double log_y, uint64_t now);

@@ -37,6 +37,7 @@ static void describe(const struct tuner *t, const struct class_memory *c, struct
         .workload = c->workload,
         .bucket = c->bucket,
         .gain = c->gain,
+        .load_shift = c->load_shift,
         .windows = c->windows,
         .tests = c->tests,
         .accepts = c->accepts,

@@ -53,6 +53,11 @@ static void set_level(struct tuner *t, uint32_t level)
 }
 
 /* What short blocks saw was a part of each effect: what was not below `least` may be tested again. */
+static bool is_forgivable(const struct arm_record *a, double least)
+{
+    return a->backoff > 0 && a->against != TUNER_NO_ARM && a->effect >= least;
+}
+
 static void forgive(struct tuner *t, double least)
 {
     for (size_t i = 0; i < TUNER_CLASSES_MAX; i++) {
@@ -62,7 +67,7 @@ static void forgive(struct tuner *t, double least)
             for (size_t j = 0; j < TUNER_ARMS_MAX; j++) {
                 struct arm_record *a = &c->knob[k].arm[j];
 
-                if (a->against == TUNER_NO_ARM || a->effect >= least)
+                if (is_forgivable(a, least))
                     *a = (struct arm_record){ .against = TUNER_NO_ARM };
             }
     }
@@ -98,10 +103,6 @@ bool settle_learn(struct tuner *t, double diff)
         forgive(t, -t->params.delta);
         return true;
     }
-    if (s->level == TRY_LEVEL && s->tried && t->now >= s->try_until && !has_gained(t)) {
-        set_level(t, 0);
-        return true;
-    }
     if (s->level > 0 && s->n_known >= KNOWN_QUADS && s->known_weight > 0.0 &&
         s->known_sum / s->known_weight + 2.0 * sqrt(s->var / s->n / s->known_weight) < SETTLED_SLOPE) {
         set_level(t, 0);
@@ -110,15 +111,37 @@ bool settle_learn(struct tuner *t, double diff)
     return false;
 }
 
+/* Is there anything in this class that long blocks could see better? */
+static bool is_worth_a_try(const struct tuner *t)
+{
+    for (uint8_t k = 0; k < t->n_knobs; k++)
+        for (size_t j = 0; j < TUNER_ARMS_MAX; j++)
+            if (is_forgivable(&t->active->knob[k].arm[j], 0.5 * t->params.delta))
+                return true;
+    return false;
+}
+
 bool settle_exhausted(struct tuner *t)
 {
     struct settle *s = &t->settle;
 
-    if (t->k.settle_levels < TRY_LEVEL || s->tried || s->level > 0 || !t->policy->moves || has_gained(t))
+    if (t->k.settle_levels < TRY_LEVEL || s->tried || s->level > 0 || !t->policy->moves || has_gained(t) ||
+        !is_worth_a_try(t))
         return false;
     s->tried = true;
     s->try_until = t->now + t->k.settle_try;
     set_level(t, TRY_LEVEL);
-    forgive(t, 0.0);
+    forgive(t, 0.5 * t->params.delta);
     return true;
+}
+
+void settle_expire(struct tuner *t)
+{
+    const struct settle *s = &t->settle;
+
+    if (s->level == TRY_LEVEL && s->try_until > 0 && t->now >= s->try_until) {
+        t->settle.try_until = 0;
+        if (!has_gained(t))
+            set_level(t, 0);
+    }
 }

@@ -8,8 +8,22 @@
 
 enum { STAT_MAX = 256 }; /* values that one median may look at: 4 blocks of 64 windows */
 
+/* Of finite numbers; inline where fmin() and fmax() would be calls. */
+static inline double stat_min(double a, double b)
+{
+    return b < a ? b : a;
+}
+
+static inline double stat_max(double a, double b)
+{
+    return b > a ? b : a;
+}
+
 /* v limited to [lo, hi]. */
-double stat_clip(double v, double lo, double hi);
+static inline double stat_clip(double v, double lo, double hi)
+{
+    return stat_min(stat_max(v, lo), hi);
+}
 
 /* Upper median of n values, 0 < n <= STAT_MAX; v is not changed. */
 double stat_median(const double *v, size_t n);

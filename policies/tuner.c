@@ -10,6 +10,8 @@
 #include <string.h>
 
 static const uint64_t SEED_BASE = 1234567, SEED_STEP = 7919; /* spread neighbouring seeds */
+static const uint64_t LEVEL_FRESH = 20; /* windows for which the level of the incumbent is a yardstick */
+static const double EFFECT_MAX = 0.5;
 static const uint32_t GUARD_RUN = 2; /* windows in a row that are worse than at the last comparison */
 
 size_t tuner_size(void)
@@ -217,17 +219,49 @@ static bool watch_incumbent(struct tuner *t, const struct tuner_window *w, doubl
     return true;
 }
 
+/* What the value in force does to the observed load: classes are told by the load at the baseline. */
+static double own_shift(const struct tuner *t)
+{
+    const struct class_memory *c = t->active;
+
+    if (!c || c->load_shift == 0.0)
+        return 0.0;
+    for (uint8_t i = 0; i < t->n_knobs; i++)
+        if (t->sent[i] != c->knob[i].incumbent)
+            return 0.0;
+    return c->load_shift;
+}
+
+/* What the candidate in force does to the observed load.  False: not known, the window says nothing of the class. */
+static bool candidate_shift(const struct tuner *t, double log_y, double *ret)
+{
+    const struct quad *q = &t->quad;
+    double slope, effect;
+
+    if (!elastic_slope(&t->elastic, &slope))
+        return false;
+    if (t->level.known && t->now - t->level.at <= LEVEL_FRESH)
+        effect = log_y - t->level.base;
+    else if (q->kind == TUNER_TRIAL_TEST)
+        effect = q->sums->n > 0 ? q->sums->sum / q->sums->n : 0.0;
+    else
+        effect = -t->active->gain;
+    *ret = slope * stat_clip(effect, -EFFECT_MAX, EFFECT_MAX) + t->active->load_shift;
+    return true;
+}
+
 /* True when another class begins with this window. */
 static bool track_class(struct tuner *t, const struct tuner_window *w, double log_load)
 {
-    if (t->active && w->workload != t->workload) {
+    double shift = own_shift(t);
+
+    if (t->active && w->workload != t->workload)
         load_reset(&t->load);
-    } else if (t->active && !t->k.track_always && t->state == TUNER_QUAD &&
-               !arms_equal(t, t->sent, t->home)) {
-        return false; /* the value on trial moves the load: not evidence of another class */
-    }
+    else if (t->active && !t->k.track_always && t->state == TUNER_QUAD && !arms_equal(t, t->sent, t->home) &&
+             !candidate_shift(t, log(w->objective), &shift))
+        return false; /* the value on trial may move the load: not evidence of another class */
     t->workload = w->workload;
-    return load_update(&t->load, log_load);
+    return load_update(&t->load, log_load - shift);
 }
 
 static void step(struct tuner *t, const struct tuner_window *w)
@@ -240,7 +274,7 @@ static void step(struct tuner *t, const struct tuner_window *w)
     }
     t->active->windows++;
     t->active->seen_at = t->now;
-    t->debt = fmax(0.0, t->debt - t->params.debt_pay);
+    t->debt = stat_max(0.0, t->debt - t->params.debt_pay);
     t->since = arms_equal(t, t->sent, t->last) ? t->since + 1 : 0;
     memcpy(t->last, t->sent, sizeof t->last);
     if (watch_incumbent(t, w, log_y))

@@ -25,7 +25,9 @@ struct tuner_const { /* values and reasons: constants.c */
     double tau;
     double tests_min, tests_ref, tests_lo, tests_hi, tests_sd;
     double futile_z;
-    double guard_min, guard_z;
+    double hint_odds;
+    double hint_min;
+    double guard_min, guard_z, guard_dips;
     uint32_t coarse;
     uint32_t check_first, check_max, check_quads;
     double load_moved, load_moved_z;
@@ -39,8 +41,10 @@ struct tuner_const { /* values and reasons: constants.c */
     double noise_sd, noise_weight, noise_forget;
     double load_tolerance, load_tolerance_z;
     bool track_always;
-    double debt_z;
     bool settle_sent;
+    bool level_known;
+    double shift_z;
+    double debt_tau;
     double settle_slope, settle_z;
     uint32_t settle_quads, settle_levels, settle_try;
 };
@@ -71,6 +75,7 @@ struct open_test { /* sums of a test that was interrupted */
     bool used;
     uint8_t knob, candidate, incumbent;
     uint64_t at;
+    double load_shift; /* sum over the quads of what the candidate does to the observed load */
     struct seqtest sums;
 };
 
@@ -85,6 +90,7 @@ struct class_memory {
     uint32_t check_interval;
     double load_ref; /* ln(load) and window of the last comparison with the baseline */
     uint64_t load_ref_at;
+    double load_shift; /* what the incumbent does to the observed load, ln; taken out before classes are told */
     double gain;     /* of the incumbent over the baseline when last measured */
     uint64_t rollback_at[TUNER_ROLLBACKS];
     uint8_t n_rollbacks;
@@ -118,6 +124,8 @@ struct quad { /* the trial under way: ABBA or BAAB */
     double early[TUNER_BLOCK_MAX]; /* candidate's windows while it settles: for the guard only */
     double ya[2 * TUNER_BLOCK_MAX], yb[2 * TUNER_BLOCK_MAX];
     double load[4 * TUNER_BLOCK_MAX];
+    double *load_shift;      /* as sums: in the class, or own_shift */
+    double own_shift, load_a, load_b;
     struct guard_sums ga[TUNER_GUARDS_MAX], gb[TUNER_GUARDS_MAX];
 };
 
@@ -159,6 +167,7 @@ struct tuner {
 
     struct tuner_noise noise;
     struct settle settle;
+    struct elastic elastic;
     size_t n_aa;
     double aa[4 * TUNER_BLOCK_MAX];
     double debt;
@@ -216,6 +225,8 @@ void trial_void(struct tuner *t, enum tuner_reason why);
 bool settle_learn(struct tuner *t, double diff);
 /* No candidate is left.  True: longer blocks are worth a try, plan again. */
 bool settle_exhausted(struct tuner *t);
+/* Before a trial: a try of long blocks that found nothing ends here. */
+void settle_expire(struct tuner *t);
 
 /* ---- verdict.c: what a comparison leads to */
 void verdict_test(struct tuner *t);

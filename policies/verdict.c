@@ -51,6 +51,24 @@ static void keep_guard_levels(struct tuner *t, const struct guard_sums *g)
     memset(t->guard_run, 0, sizeof t->guard_run);
 }
 
+/* What candidate minus incumbent does to the observed load, 0 while that cannot be told from noise. */
+static double load_shift(const struct tuner *t)
+{
+    double n = t->quad.sums->n, mean = *t->quad.load_shift / n;
+    double se = load_noise(&t->load) / sqrt(n * t->params.block);
+
+    return t->k.shift_z > 0.0 && fabs(mean) > t->k.shift_z * se ? mean : 0.0;
+}
+
+/* The quad has just measured what is in force from now on: a change right after it must not go unseen. */
+static void set_level(struct tuner *t, const double *y, size_t n)
+{
+    if (t->k.level_known && n > 0)
+        level_set(&t->level, stat_median(y, n));
+    else
+        level_reset(&t->level);
+}
+
 static void accept(struct tuner *t, double mean)
 {
     struct class_memory *c = t->active;
@@ -70,6 +88,7 @@ static void accept(struct tuner *t, double mean)
         c->gain += mean;
         c->joint_due = true;
     }
+    c->load_shift += load_shift(t);
     t->moves++;
     c->accepts++;
     c->tests++;
@@ -86,7 +105,7 @@ static void accept(struct tuner *t, double mean)
                 c->test[i].used = false; /* they were measured beside the old value */
     keep_guard_levels(t, q->gb);
     t->dry = 0;
-    level_reset(&t->level);
+    set_level(t, q->yb, q->nb);
     plan_go_home(t);
     plan_next(t);
 }
@@ -107,7 +126,7 @@ void verdict_reject(struct tuner *t, enum tuner_reason why, double effect)
     if (++t->dry > t->k.patience) {
         double rest = t->k.rest_first * pow(t->k.rest_grow, (double)(t->dry - t->k.patience - 1));
 
-        t->quiet = t->now + (uint64_t)fmin(t->k.rest_max, rest);
+        t->quiet = t->now + (uint64_t)stat_min(t->k.rest_max, rest);
     }
     k->arm[arm].effect = guard ? EFFECT_GUARD : effect;
     k->arm[arm].against = old;
@@ -136,15 +155,31 @@ void verdict_abort(struct tuner *t)
         plan_next(t);
 }
 
+/* Is the candidate what a neighbour class is content with? */
+static bool is_hint(const struct tuner *t)
+{
+    const struct knob_memory *k = &t->active->knob[t->quad.knob];
+
+    for (uint8_t i = 0; i < k->n_hints; i++)
+        if (k->hint[i] == t->quad.candidate)
+            return true;
+    return false;
+}
+
 void verdict_test(struct tuner *t)
 {
     const struct tuner_const *k = &t->k;
     struct sums s = get_sums(t);
     double bar = 1.0 / t->params.alpha, sd = sqrt(noise_var(&t->noise)) / k->tests_sd, most;
+    double least = k->tests_min;
     enum tuner_reason why;
 
-    trial_charge(t, fmin(0.0, s.mean + k->debt_z * s.se), 2.0 * t->params.block);
-    if (s.n >= k->tests_min && s.mean >= t->params.delta &&
+    if (is_hint(t)) {
+        bar /= k->hint_odds;
+        least = k->hint_min;
+    }
+    trial_charge(t, stat_min(0.0, s.mean), 2.0 * t->params.block);
+    if (s.n >= least && s.mean >= t->params.delta &&
         seqtest_evalue(s.n, t->quad.sums->sum, s.var, k->tau) >= bar) {
         accept(t, s.mean);
         return;
@@ -153,7 +188,7 @@ void verdict_test(struct tuner *t)
         verdict_reject(t, TUNER_WHY_FUTILE, s.mean);
         return;
     }
-    most = fmax(k->tests_lo, fmin(k->tests_hi, k->tests_ref * (sd * sd)));
+    most = stat_max(k->tests_lo, stat_min(k->tests_hi, k->tests_ref * (sd * sd)));
     if (s.n >= most ||
         (s.n >= most / 2.0 && seqtest_evalue(most, most * (s.mean + 0.5 * s.se), s.var, k->tau) < bar)) {
         verdict_reject(t, TUNER_WHY_TOO_LONG, s.mean);
@@ -177,6 +212,7 @@ static void keep(struct tuner *t, double gain)
         turn_round(&d->evidence);
     }
     c->gain = gain;
+    c->load_shift = -load_shift(t);
     if (q->kind == TUNER_TRIAL_JOINT)
         c->joint_due = false;
     longer = longer < t->k.check_first ? t->k.check_first : longer;
@@ -184,7 +220,7 @@ static void keep(struct tuner *t, double gain)
     c->check_at = t->now + c->check_interval;
     t->alarm_ok = t->now + t->k.alarm_gap;
     keep_guard_levels(t, q->ga);
-    level_reset(&t->level);
+    set_level(t, q->ya, q->na);
     plan_next(t);
 }
 
@@ -241,6 +277,7 @@ void verdict_rollback(struct tuner *t, enum tuner_reason why)
             memory_return(t, c, i, old);
     }
     c->gain = 0.0;
+    c->load_shift = 0.0;
     c->joint_due = false;
     memset(c->test, 0, sizeof c->test);
     q->kind = TUNER_TRIAL_NONE;

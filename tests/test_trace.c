@@ -20,12 +20,22 @@ static FILE *open_trace(const char *name)
 static void tuner_plain(struct tuner *t)
 {
     t->k.track_always = true;
-    t->k.debt_z = 0.0;
+    t->k.shift_z = 0.0;
+    t->k.debt_tau = 0.0;
+    t->k.check_first = 360;
+    t->k.tests_ref = 12.0;
+    t->k.futile_z = 1.0;
+    t->k.retest_first = 1440;
+    t->k.load_moved = 0.09;
+    t->k.hint_odds = 1.0;
+    t->k.hint_min = t->k.tests_min;
+    t->k.guard_dips = 1.0;
     t->k.load_moved_z = t->k.load_tolerance_z = t->load.config.noise_z = 0.0;
     t->k.settle_levels = 0;
-    t->k.retest_rollback = t->k.retest_first;
+    t->k.retest_rollback = 17280;
     t->k.rollback_quads = 1;
     t->k.settle_sent = false;
+    t->k.level_known = false;
 }
 
 static struct tuner *start(uint64_t seed)

@@ -5,7 +5,7 @@
  *   window,objective,load,workload,disturbed,value0[,value1...]
  * and one line a window: its number (a gap stands for missing windows), objective and load (empty or nan: missing),
  * workload number, 0 or 1, and the values that were in force during the window.  Further columns are ignored.
- * trace itself adds: next,relative,best,bucket,trial,event,reason (next: what is put in force after the window).
+ * trace itself adds: next,relative,best,bucket,trial,event,reason,debt (next: what is put in force after the window).
  * Must not judge a run. */
 #include "cmd.h"
 
@@ -28,10 +28,10 @@ static void trace_line(const struct plant *p, const struct tuner_window *w, doub
     printf("%u,%.12g,%.9g,%u,%d,%.9g,%.9g,%.5f,%.5f,", p->t - 1, w->objective, w->load, w->workload, w->disturbed,
            value, p->value, relative, p->best[p->t - 1]);
     if (d)
-        printf("%d,%s,%s,%s\n", t->load.bucket, trials[tuner_trial(t)->kind], tuner_event_name(d->event),
-               tuner_reason_name(d->reason));
+        printf("%d,%s,%s,%s,%.2f\n", t->load.bucket, trials[tuner_trial(t)->kind], tuner_event_name(d->event),
+               tuner_reason_name(d->reason), tuner_debt(t));
     else
-        printf(",,,\n");
+        printf(",,,,\n");
 }
 
 static int trace_run(struct plant *p, const struct ctl *c, struct ctl_setup *setup)
@@ -41,7 +41,7 @@ static int trace_run(struct plant *p, const struct ctl *c, struct ctl_setup *set
 
     if (!ctl)
         return -EINVAL;
-    printf("%s,next,relative,best,bucket,trial,event,reason\n", HEADER);
+    printf("%s,next,relative,best,bucket,trial,event,reason,debt\n", HEADER);
     for (uint32_t t = 0; t < p->n; t++) {
         struct tuner_window w = { 0 };
         double value = p->value, relative;

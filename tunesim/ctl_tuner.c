@@ -27,7 +27,7 @@ static const struct {
     REAL("margin", load.config.margin), COUNT("class_dwell", load.config.dwell), COUNT("dwell", k.dwell),
     REAL("tau", k.tau), REAL("tests_min", k.tests_min), REAL("tests_ref", k.tests_ref),
     REAL("tests_lo", k.tests_lo), REAL("tests_hi", k.tests_hi), REAL("tests_sd", k.tests_sd),
-    REAL("futile_z", k.futile_z), REAL("guard_min", k.guard_min), REAL("guard_z", k.guard_z),
+    REAL("futile_z", k.futile_z), REAL("hint_odds", k.hint_odds), REAL("hint_min", k.hint_min), REAL("guard_min", k.guard_min), REAL("guard_z", k.guard_z), REAL("guard_dips", k.guard_dips),
     COUNT("coarse", k.coarse), COUNT("check_first", k.check_first), COUNT("check_max", k.check_max),
     COUNT("check_quads", k.check_quads), REAL("load_moved", k.load_moved), COUNT("load_gap", k.load_gap),
     COUNT("alarm_gap", k.alarm_gap), REAL("level_slack", k.level.slack), REAL("level_bar", k.level.bar),
@@ -35,10 +35,10 @@ static const struct {
     COUNT("retest_rollback", k.retest_rollback), COUNT("rollback_quads", k.rollback_quads), COUNT("patience", k.patience),
     REAL("rest_first", k.rest_first), REAL("rest_grow", k.rest_grow), REAL("rest_max", k.rest_max),
     COUNT("ban_count", k.ban_count), REAL("load_tolerance", k.load_tolerance),
-    FLAG("track_always", k.track_always), REAL("debt_z", k.debt_z), REAL("load_moved_z", k.load_moved_z),
+    FLAG("track_always", k.track_always), REAL("shift_z", k.shift_z), REAL("debt_tau", k.debt_tau), REAL("load_moved_z", k.load_moved_z),
     REAL("load_tolerance_z", k.load_tolerance_z), REAL("load_noise_z", load.config.noise_z),
     REAL("settle_slope", k.settle_slope), REAL("settle_z", k.settle_z), COUNT("settle_quads", k.settle_quads),
-    COUNT("settle_levels", k.settle_levels), COUNT("settle_try", k.settle_try), FLAG("settle_sent", k.settle_sent),
+    COUNT("settle_levels", k.settle_levels), COUNT("settle_try", k.settle_try), FLAG("level_known", k.level_known), FLAG("settle_sent", k.settle_sent),
 #undef REAL
 #undef COUNT
 #undef FLAG
