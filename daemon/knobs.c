@@ -132,7 +132,7 @@ void knob_lost(struct knobs *ks, struct knob *k, uint64_t current)
     k->current = k->foreign_value = current;
     k->foreign_real_ns = now_real_ns();
     k->has_ours = false;
-    (void)snprintf(k->reason, sizeof k->reason, "%s wrote it; left alone until `tunectl release %s`", by, k->def->name);
+    (void)snprintf(k->reason, sizeof k->reason, "%.80s wrote it; left alone until `tunectl release %s`", by, k->def->name);
     log_event(LOG_NOTICE,
               &(struct log_event){ .id = LOG_ID_FOREIGN, .knob = k->def->name, .old_value = was, .new_value = is, .reason = by },
               "knob %s: %s → %s, written by %s; left alone until `tunectl release %s`", k->def->name, was, is, by,
