@@ -80,6 +80,7 @@ struct knob {
     uint64_t ours;             /* what we wrote last and read back (may be rounded by the kernel) */
     uint64_t ours_asked;       /* ... and what was asked for */
     uint64_t foreign_value;    /* KNOB_FOREIGN: the value found */
+    uint64_t foreign_old;      /* ... and the one that it replaced: ours or the original */
     uint64_t foreign_real_ns;  /* ... and when it was noticed */
     int32_t foreign_pid;       /* writer where the kernel told it, else 0 */
     char foreign_comm[32];     /* "" when it had exited */

@@ -278,7 +278,7 @@ int knobs_show_domains(struct knobs *ks, const char *why)
               &(struct log_event){ .id = LOG_ID_WRITE, .knob = "verbose", .old_value = now, .new_value = "Y", .reason = why },
               VERBOSE ": %s → Y (%s)", now, why);
     for (size_t i = 0; i < ks->n; i++)
-        if (ks->k[i].def->kind == KNOB_DOMAIN && !ks->k[i].has_original)
+        if (ks->k[i].def->kind == KNOB_DOMAIN && !ks->k[i].has_ours && ks->k[i].state != KNOB_FOREIGN)
             knob_probe(ks, &ks->k[i]);
     return 1;
 }

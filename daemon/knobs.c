@@ -127,6 +127,7 @@ void knob_lost(struct knobs *ks, struct knob *k, uint64_t current)
     /* They wrote some CPUs' copies: the others still hold what is ours to take back. */
     if (k->def->kind == KNOB_DOMAIN && k->has_ours && !ks->dry_run)
         (void)knob_domain_return(ks->io, k);
+    k->foreign_old = k->has_ours ? k->ours : k->original;
     k->state = KNOB_FOREIGN;
     k->error = -ESTALE;
     k->current = k->foreign_value = current;

@@ -195,6 +195,14 @@ static FIXTURE_UNUSED void fixture_domains(const struct fixture *f, const char *
         (void)nftw(aside, fixture_unlink, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+static FIXTURE_UNUSED void fixture_hide_domains(const struct fixture *f, const char *home)
+{
+    char dir[PATH_MAX];
+
+    fixture_path(f, home, dir, sizeof dir);
+    (void)nftw(dir, fixture_unlink, 16, FTW_DEPTH | FTW_PHYS);
+}
+
 static FIXTURE_UNUSED void fixture_cfs_debugfs(const struct fixture *f)
 {
     fixture_debugfs(f, "latency_ns", "18000000\n");

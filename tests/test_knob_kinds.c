@@ -306,6 +306,16 @@ static void test_domains_are_shown_on_demand(void **state)
     assert_string_equal(fixture_read(&fx, DBG "verbose"), "N");
     /* The domains go last: with verbose they would be out of reach. */
     assert_string_equal(fault.writes[fault.n_writes - 1], DBG "verbose=N\n");
+    /* And again, after the kernel has hidden them. */
+    fixture_hide_domains(&fx, DOMAINS);
+    start();
+    assert_int_equal(knob("domain_MC_imbalance_pct")->state, KNOB_ABSENT);
+    assert_int_equal(knobs_show_domains(&ks, "test"), 1);
+    assert_int_equal(knobs_restore(&ks, "test"), 0);
+    fixture_hide_domains(&fx, DOMAINS);
+    assert_int_equal(knob_write(&ks, knob("domain_MC_imbalance_pct"), 130, "test"), -ENOENT);
+    assert_int_equal(knobs_show_domains(&ks, "test"), 1);
+    assert_int_equal(knob_write(&ks, knob("domain_MC_imbalance_pct"), 130, "test"), 1);
 }
 
 static void test_domain_home_of_5_10(void **state)
