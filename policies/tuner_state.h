@@ -25,8 +25,6 @@ struct tuner_const { /* values and reasons: constants.c */
     double tau;
     double tests_min, tests_ref, tests_lo, tests_hi, tests_sd;
     double futile_z;
-    double hint_odds;
-    double hint_min;
     double guard_min, guard_z, guard_dips;
     uint32_t coarse;
     uint32_t check_first, check_max, check_quads;

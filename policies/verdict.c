@@ -155,31 +155,15 @@ void verdict_abort(struct tuner *t)
         plan_next(t);
 }
 
-/* Is the candidate what a neighbour class is content with? */
-static bool is_hint(const struct tuner *t)
-{
-    const struct knob_memory *k = &t->active->knob[t->quad.knob];
-
-    for (uint8_t i = 0; i < k->n_hints; i++)
-        if (k->hint[i] == t->quad.candidate)
-            return true;
-    return false;
-}
-
 void verdict_test(struct tuner *t)
 {
     const struct tuner_const *k = &t->k;
     struct sums s = get_sums(t);
     double bar = 1.0 / t->params.alpha, sd = sqrt(noise_var(&t->noise)) / k->tests_sd, most;
-    double least = k->tests_min;
     enum tuner_reason why;
 
-    if (is_hint(t)) {
-        bar /= k->hint_odds;
-        least = k->hint_min;
-    }
     trial_charge(t, stat_min(0.0, s.mean), 2.0 * t->params.block);
-    if (s.n >= least && s.mean >= t->params.delta &&
+    if (s.n >= k->tests_min && s.mean >= t->params.delta &&
         seqtest_evalue(s.n, t->quad.sums->sum, s.var, k->tau) >= bar) {
         accept(t, s.mean);
         return;

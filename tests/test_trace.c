@@ -27,8 +27,7 @@ static void tuner_plain(struct tuner *t)
     t->k.futile_z = 1.0;
     t->k.retest_first = 1440;
     t->k.load_moved = 0.09;
-    t->k.hint_odds = 1.0;
-    t->k.hint_min = t->k.tests_min;
+    t->k.patience = 8;
     t->k.guard_dips = 1.0;
     t->k.load_moved_z = t->k.load_tolerance_z = t->load.config.noise_z = 0.0;
     t->k.settle_levels = 0;

@@ -27,7 +27,7 @@ static const struct {
     REAL("margin", load.config.margin), COUNT("class_dwell", load.config.dwell), COUNT("dwell", k.dwell),
     REAL("tau", k.tau), REAL("tests_min", k.tests_min), REAL("tests_ref", k.tests_ref),
     REAL("tests_lo", k.tests_lo), REAL("tests_hi", k.tests_hi), REAL("tests_sd", k.tests_sd),
-    REAL("futile_z", k.futile_z), REAL("hint_odds", k.hint_odds), REAL("hint_min", k.hint_min), REAL("guard_min", k.guard_min), REAL("guard_z", k.guard_z), REAL("guard_dips", k.guard_dips),
+    REAL("futile_z", k.futile_z), REAL("guard_min", k.guard_min), REAL("guard_z", k.guard_z), REAL("guard_dips", k.guard_dips),
     COUNT("coarse", k.coarse), COUNT("check_first", k.check_first), COUNT("check_max", k.check_max),
     COUNT("check_quads", k.check_quads), REAL("load_moved", k.load_moved), COUNT("load_gap", k.load_gap),
     COUNT("alarm_gap", k.alarm_gap), REAL("level_slack", k.level.slack), REAL("level_bar", k.level.bar),
