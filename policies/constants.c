@@ -8,14 +8,14 @@
 void tuner_params_default(struct tuner_params *ret)
 {
     *ret = (struct tuner_params){
-        .alpha = 0.02,       /* 0.05: +0..2 points of gain, three times the false moves */
-        .delta = 0.01,       /* nothing below is worth a move */
-        .debt_max = 30.0,    /* %-windows: bounds the exploration loss */
-        .debt_pay = 0.2,     /* long-run loss of 0.2 % at most */
-        .block = 3,          /* right up to a settling time of 100 s with windows of 10 s */
+        .alpha = 0.02,    /* 0.05: +0..2 points of gain, three times the false moves */
+        .delta = 0.01,    /* nothing below is worth a move */
+        .debt_max = 30.0, /* %-windows: bounds the exploration loss */
+        .debt_pay = 0.2,  /* long-run loss of 0.2 % at most */
+        .block = 3,       /* right up to a settling time of 100 s with windows of 10 s */
         .settle = 1,
         .class_ratio = 1.25, /* x2 loses 12 points on a diurnal load, narrower learns slower */
-        .calibration = 5,    /* without: 2.2 % false accepts per test at 8 % noise, with: 0.5 to 1 */
+        .calibration = 5, /* without: 2.2 % false accepts per test at 8 % noise, with: 0.5 to 1 */
         .seed = 1,
     };
 }
