@@ -8,14 +8,14 @@
 void tuner_params_default(struct tuner_params *ret)
 {
     *ret = (struct tuner_params){
-        .alpha = 0.02,       /* 0.05: +0..2 points of gain, three times the false moves */
-        .delta = 0.01,       /* nothing below is worth a move */
-        .debt_max = 30.0,    /* %-windows: bounds the exploration loss */
-        .debt_pay = 0.2,     /* long-run loss of 0.2 % at most */
-        .block = 3,          /* right up to a settling time of 100 s with windows of 10 s */
+        .alpha = 0.02,    /* 0.05: +0..2 points of gain, three times the false moves */
+        .delta = 0.01,    /* nothing below is worth a move */
+        .debt_max = 30.0, /* %-windows: bounds the exploration loss */
+        .debt_pay = 0.2,  /* long-run loss of 0.2 % at most */
+        .block = 3,       /* right up to a settling time of 100 s with windows of 10 s */
         .settle = 1,
         .class_ratio = 1.25, /* x2 loses 12 points on a diurnal load, narrower learns slower */
-        .calibration = 5,    /* without: 2.2 % false accepts per test at 8 % noise, with: 0.5 to 1 */
+        .calibration = 5, /* without: 2.2 % false accepts per test at 8 % noise, with: 0.5 to 1 */
         .seed = 1,
     };
 }
@@ -36,8 +36,6 @@ const struct tuner_const tuner_const_default = {
     .tests_lo = 6.0,
     .tests_hi = 36.0,
     .tests_sd = 0.025,
-    .hint_odds = 5.0,      /* what a neighbour class is content with needs less evidence: the bar over 5, */
-    .hint_min = 2.0,       /* and two quads */
     .futile_z = 0.85,      /* reject when mean + 0.85 se is below delta */
     .guard_min = 0.03,     /* abort inside a quad: candidate lower by max(3 %, 2 se) */
     .guard_z = 2.0,
@@ -54,7 +52,7 @@ const struct tuner_const tuner_const_default = {
     .retest_max = 17280,
     .retest_rollback = 360, /* what was proved and then rolled back returns after 1 h, then 4 h */
     .rollback_quads = 2,    /* one quad may be a disturbance; real harm is stopped by the guard inside it */
-    .patience = 8,         /* rejections in a row before the host rests: 5 min x 1.25^k up to 1 h */
+    .patience = 6,         /* rejections in a row before the host rests: 5 min x 1.25^k up to 1 h */
     .rest_first = 30.0,
     .rest_grow = 1.25,
     .rest_max = 360.0,

@@ -7,8 +7,9 @@
 
 #include <math.h>
 
-static const double NOISE_Z = 2.0;       /* a difference below 2 se is noise whatever the bound says */
-static const double NOISE_CORR = 1.5;    /* neighbouring windows are correlated: variance of a mean x1.5 */
+static const double NOISE_Z = 2.0; /* a difference below 2 se is noise whatever the bound says */
+static const double NOISE_CORR =
+    1.5; /* neighbouring windows are correlated: variance of a mean x1.5 */
 static const double NOISE_FORGET = 0.98; /* per quad */
 
 bool guard_loss_broken(const struct guard_loss *g, double *ret_diff)
@@ -34,7 +35,7 @@ bool guard_loss_broken(const struct guard_loss *g, double *ret_diff)
         for (size_t i = 0; i < g->nb; i++)
             b = stat_max(b, g->b[i]);
     lim = stat_max(g->limit_min,
-               g->limit_sd * sqrt(1.5 * g->block * (1.0 / (double)na + 1.0 / (double)g->nb)));
+                   g->limit_sd * sqrt(1.5 * g->block * (1.0 / (double)na + 1.0 / (double)g->nb)));
     *ret_diff = b - a;
     if (g->check)
         return g->na >= 3 && b - a > lim;
@@ -80,7 +81,8 @@ bool guard_worse(const struct tuner_guard *g, const struct guard_noise *noise,
     return worse_by(g, ref->sum / na, now->sum / nb) > stat_max(g->bound, lim);
 }
 
-bool guard_window_worse(const struct tuner_guard *g, const struct guard_noise *noise, double ref, double now)
+bool guard_window_worse(const struct tuner_guard *g, const struct guard_noise *noise, double ref,
+                        double now)
 {
     if (!isfinite(ref) || !isfinite(now))
         return false;

@@ -8,12 +8,13 @@
 #include <math.h>
 #include <string.h>
 
-static const double LOAD_FLOOR = 0.5;    /* less than half a runnable thread is idle */
-static const double LOAD_CEIL = 1e9;     /* keeps a bucket inside int32 whatever the sensor says */
-static const double SMOOTH_GAIN = 0.25;  /* slow average behind the median */
+static const double LOAD_FLOOR = 0.5;   /* less than half a runnable thread is idle */
+static const double LOAD_CEIL = 1e9;    /* keeps a bucket inside int32 whatever the sensor says */
+static const double SMOOTH_GAIN = 0.25; /* slow average behind the median */
 static const double JITTER_START = 0.03, JITTER_FOLLOW = 0.02;
-static const double JITTER_SD = 0.886;   /* sd per mean |difference| of two independent normals */
-static const double FILTER_SD = 0.37;    /* sd left by median of 5 and slow average, measured on white noise */
+static const double JITTER_SD = 0.886; /* sd per mean |difference| of two independent normals */
+static const double FILTER_SD =
+    0.37; /* sd left by median of 5 and slow average, measured on white noise */
 static const double ELASTIC_FORGET = 0.99; /* per quad */
 static const double ELASTIC_QUADS = 4.0, ELASTIC_SE = 0.25;
 static const uint32_t LEVEL_LEARN = 8;   /* windows that make the first level */
@@ -60,13 +61,15 @@ double load_smooth_noise(const struct load_track *l)
 /* A jump of the load itself counts as little as a large noise. */
 static void learn_jitter(struct load_track *l, double step)
 {
-    l->jitter += JITTER_FOLLOW * (stat_min(fabs(step) * l->config.width, 4.0 * l->jitter) - l->jitter);
+    l->jitter +=
+        JITTER_FOLLOW * (stat_min(fabs(step) * l->config.width, 4.0 * l->jitter) - l->jitter);
     l->jitter = stat_max(l->jitter, 1e-4);
 }
 
 static double median5(const double *v)
 {
-    double a = stat_min(v[0], v[1]), b = stat_max(v[0], v[1]), c = stat_min(v[2], v[3]), d = stat_max(v[2], v[3]);
+    double a = stat_min(v[0], v[1]), b = stat_max(v[0], v[1]), c = stat_min(v[2], v[3]),
+           d = stat_max(v[2], v[3]);
     double lo = stat_max(a, c), hi = stat_min(b, d); /* the median is among lo, hi and the fifth */
 
     return stat_max(stat_min(lo, hi), stat_min(stat_max(lo, hi), v[4]));

@@ -6,9 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-static const uint32_t WAIT_MIN = 6;    /* windows: nothing is planned more often than this */
-static const uint32_t WAIT_CAP = 30;   /* windows until the write cap is looked at again */
-static const uint32_t MOVED_MAX = 10;  /* knobs off the baseline: a check of more would need the cap of an hour */
+static const uint32_t WAIT_MIN = 6;  /* windows: nothing is planned more often than this */
+static const uint32_t WAIT_CAP = 30; /* windows until the write cap is looked at again */
+static const uint32_t MOVED_MAX =
+    10; /* knobs off the baseline: a check of more would need the cap of an hour */
 
 /* May `n` more writes be made, and the baseline still be reached afterwards from `arms`? */
 static bool is_within_cap(const struct tuner *t, uint32_t n, const uint8_t *arms)

@@ -108,16 +108,26 @@ double tuner_debt(const struct tuner *t)
 const char *tuner_event_name(enum tuner_event e)
 {
     switch (e) {
-    case TUNER_EVENT_NONE: return "none";
-    case TUNER_EVENT_CLASS: return "class";
-    case TUNER_EVENT_TRIAL: return "trial";
-    case TUNER_EVENT_ACCEPT: return "accept";
-    case TUNER_EVENT_REJECT: return "reject";
-    case TUNER_EVENT_ABORT: return "abort";
-    case TUNER_EVENT_CHECK: return "check";
-    case TUNER_EVENT_KEEP: return "keep";
-    case TUNER_EVENT_ROLLBACK: return "rollback";
-    case TUNER_EVENT_VOID: return "void";
+    case TUNER_EVENT_NONE:
+        return "none";
+    case TUNER_EVENT_CLASS:
+        return "class";
+    case TUNER_EVENT_TRIAL:
+        return "trial";
+    case TUNER_EVENT_ACCEPT:
+        return "accept";
+    case TUNER_EVENT_REJECT:
+        return "reject";
+    case TUNER_EVENT_ABORT:
+        return "abort";
+    case TUNER_EVENT_CHECK:
+        return "check";
+    case TUNER_EVENT_KEEP:
+        return "keep";
+    case TUNER_EVENT_ROLLBACK:
+        return "rollback";
+    case TUNER_EVENT_VOID:
+        return "void";
     }
     return "unknown";
 }

@@ -7,9 +7,10 @@
 
 #include <math.h>
 
-static const double EXP_MAX = 50.0;                 /* E values beyond e^50 say nothing more */
-static const double DIFF_MIN = -0.5, DIFF_MAX = 0.7; /* one quad is never believed further than x0.6 .. x2 */
-static const double VAR_MIN = 1e-12;                /* a silent plant: keeps every divisor above zero */
+static const double EXP_MAX = 50.0; /* E values beyond e^50 say nothing more */
+static const double DIFF_MIN = -0.5,
+                    DIFF_MAX = 0.7;  /* one quad is never believed further than x0.6 .. x2 */
+static const double VAR_MIN = 1e-12; /* a silent plant: keeps every divisor above zero */
 
 double seqtest_evalue(double n, double sum, double var, double tau)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const double CLIP_MIN = 0.03; /* windows within 3 % of the median are never clipped */
-static const double CLIP_MAD = 4.5;  /* about 3 sd of a normal: dips of 20 to 50 % go, noise stays */
+static const double CLIP_MAD = 4.5; /* about 3 sd of a normal: dips of 20 to 50 % go, noise stays */
 
 /* Insertion sort: a quad has 12 values, where it beats anything clever. */
 static void sort_values(double *v, size_t n)

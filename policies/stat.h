@@ -31,7 +31,8 @@ double stat_median(const double *v, size_t n);
 /* Mean of n > 0 values, summed from the left. */
 double stat_mean(const double *v, size_t n);
 
-/* Robust mean(b) - mean(a) of one quad of logs: every window is clipped to the median of all +- max(3 %, 4.5 MAD). */
+/* Robust mean(b) - mean(a) of one quad of logs: every window is clipped to the median of all +-
+ * max(3 %, 4.5 MAD). */
 double stat_quad_diff(const double *a, size_t na, const double *b, size_t nb);
 
 /* splitmix64: the next number in [0, 1) of the stream whose state is *s. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One quad after the other: which vector is in force in which window, what was measured, what stops it early.
- * Must not decide what a finished comparison means; verdict.c does. */
+/* One quad after the other: which vector is in force in which window, what was measured, what stops
+ * it early. Must not decide what a finished comparison means; verdict.c does. */
 #include "tuner_state.h"
 
 #include "stat.h"
@@ -9,9 +9,12 @@
 #include <string.h>
 
 static const double LOSS_BELIEVED = -0.2; /* one early look is not believed further than this */
-static const size_t WINDOWS_DIPS = 3;      /* candidate's windows before the guard may act where dips are frequent */
-static const uint32_t MISSING_MAX = 6;    /* windows: after a longer gap the two halves are not comparable */
-static const uint64_t LEVEL_FRESH = 20;   /* windows for which a level stands in for incumbent's blocks */
+static const size_t WINDOWS_DIPS =
+    3; /* candidate's windows before the guard may act where dips are frequent */
+static const uint32_t MISSING_MAX =
+    6; /* windows: after a longer gap the two halves are not comparable */
+static const uint64_t LEVEL_FRESH =
+    20; /* windows for which a level stands in for incumbent's blocks */
 
 bool trial_is_b(const struct quad *q)
 {
@@ -26,7 +29,8 @@ static void begin_block(struct tuner *t)
     const uint8_t *want = trial_is_b(q) ? q->b : q->a;
 
     q->n_early = 0;
-    q->settle_left = arms_equal(t, want, t->k.settle_sent ? t->sent : t->force) ? 0 : t->params.settle;
+    q->settle_left =
+        arms_equal(t, want, t->k.settle_sent ? t->sent : t->force) ? 0 : t->params.settle;
     q->measure_left = t->params.block;
     memcpy(t->force, want, sizeof t->force);
 }
@@ -42,7 +46,8 @@ void trial_quad(struct tuner *t, bool baseline_first)
         plan_wait(t, t->now + TUNER_HOUR / 12, TUNER_WHY_WRITE_CAP);
         return;
     }
-    /* long blocks: a value of which nothing good is known is not shown before there is something to guard it by */
+    /* long blocks: a value of which nothing good is known is not shown before there is something to
+     * guard it by */
     if (t->settle.level > 0 && q->kind == TUNER_TRIAL_TEST && q->sums->sum <= 0.0)
         a_first = true;
     q->b_first = baseline_first || !a_first;
@@ -81,7 +86,8 @@ void trial_void(struct tuner *t, enum tuner_reason why)
         trial_quad(t, false);
 }
 
-/* A guard fires on the worst of many looks: of its difference so much is believed as the test's own prior allows. */
+/* A guard fires on the worst of many looks: of its difference so much is believed as the test's own
+ * prior allows. */
 static double believed_loss(const struct tuner *t, double diff, size_t nb)
 {
     double na = stat_max(2.0, (double)t->quad.na), t2 = t->k.debt_tau * t->k.debt_tau;
@@ -96,7 +102,10 @@ static bool loss_guard(struct tuner *t, const double *yb, size_t nb, bool b)
     struct quad *q = &t->quad;
     bool test = q->kind == TUNER_TRIAL_TEST, dips = t->level.dips > t->k.guard_dips;
     struct guard_loss g = {
-        .a = q->ya, .b = yb, .na = q->na, .nb = nb,
+        .a = q->ya,
+        .b = yb,
+        .na = q->na,
+        .nb = nb,
         .check = !test,
         .level_known = t->level.known && t->now - t->level.at <= LEVEL_FRESH,
         .level = t->level.base,
@@ -110,7 +119,8 @@ static bool loss_guard(struct tuner *t, const double *yb, size_t nb, bool b)
     if (!guard_loss_broken(&g, &diff) || (test && !b))
         return false;
     if (test) {
-        trial_charge(t, believed_loss(t, dips ? stat_max(LOSS_BELIEVED, diff) : diff, nb), (double)nb);
+        trial_charge(t, believed_loss(t, dips ? stat_max(LOSS_BELIEVED, diff) : diff, nb),
+                     (double)nb);
         seqtest_add(q->sums, stat_max(LOSS_BELIEVED, diff));
         verdict_abort(t);
     } else {
@@ -127,7 +137,8 @@ static bool metric_guard(struct tuner *t)
     bool test = q->kind == TUNER_TRIAL_TEST;
 
     for (uint8_t i = 0; i < t->n_guards; i++) {
-        const struct guard_sums *ref = test ? &q->ga[i] : &q->gb[i], *now = test ? &q->gb[i] : &q->ga[i];
+        const struct guard_sums *ref = test ? &q->ga[i] : &q->gb[i],
+                                *now = test ? &q->gb[i] : &q->ga[i];
 
         if (!guard_worse(&t->guards[i], &t->guard_noise[i], ref, now))
             continue;
@@ -152,7 +163,8 @@ static bool has_load_moved(const struct tuner *t)
         last += q->load[q->nl - m + i];
     }
     noise = t->k.load_tolerance_z * load_noise(&t->load) * sqrt(2.0 / (double)m);
-    return fabs(first - last) / (double)m > stat_max(t->k.load_tolerance, noise); /* false when a load is missing */
+    return fabs(first - last) / (double)m >
+           stat_max(t->k.load_tolerance, noise); /* false when a load is missing */
 }
 
 /* One more quad difference; the pooled noise learns from its distance to the mean before. */
@@ -222,7 +234,8 @@ static uint32_t base_settle(const struct tuner *t)
     return t->settle.level > 0 ? t->settle.settle : t->params.settle;
 }
 
-/* Long settling must not mean long harm: a candidate that already loses is stopped before it is measured. */
+/* Long settling must not mean long harm: a candidate that already loses is stopped before it is
+ * measured. */
 static bool watch_settling(struct tuner *t, double log_y)
 {
     struct quad *q = &t->quad;

@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-static const double EFFECT_GUARD = -0.05; /* remembered effect of an arm that broke a metric's guard: harmful */
+static const double EFFECT_GUARD =
+    -0.05; /* remembered effect of an arm that broke a metric's guard: harmful */
 
 struct sums { /* of the comparison, as the rules need them */
     double n, mean, se, var;
@@ -51,7 +52,8 @@ static void keep_guard_levels(struct tuner *t, const struct guard_sums *g)
     memset(t->guard_run, 0, sizeof t->guard_run);
 }
 
-/* What candidate minus incumbent does to the observed load, 0 while that cannot be told from noise. */
+/* What candidate minus incumbent does to the observed load, 0 while that cannot be told from noise.
+ */
 static double load_shift(const struct tuner *t)
 {
     double n = t->quad.sums->n, mean = *t->quad.load_shift / n;
@@ -60,7 +62,8 @@ static double load_shift(const struct tuner *t)
     return t->k.shift_z > 0.0 && fabs(mean) > t->k.shift_z * se ? mean : 0.0;
 }
 
-/* The quad has just measured what is in force from now on: a change right after it must not go unseen. */
+/* The quad has just measured what is in force from now on: a change right after it must not go
+ * unseen. */
 static void set_level(struct tuner *t, const double *y, size_t n)
 {
     if (t->k.level_known && n > 0)
@@ -155,42 +158,27 @@ void verdict_abort(struct tuner *t)
         plan_next(t);
 }
 
-/* Is the candidate what a neighbour class is content with? */
-static bool is_hint(const struct tuner *t)
-{
-    const struct knob_memory *k = &t->active->knob[t->quad.knob];
-
-    for (uint8_t i = 0; i < k->n_hints; i++)
-        if (k->hint[i] == t->quad.candidate)
-            return true;
-    return false;
-}
-
 void verdict_test(struct tuner *t)
 {
     const struct tuner_const *k = &t->k;
     struct sums s = get_sums(t);
     double bar = 1.0 / t->params.alpha, sd = sqrt(noise_var(&t->noise)) / k->tests_sd, most;
-    double least = k->tests_min;
     enum tuner_reason why;
 
-    if (is_hint(t)) {
-        bar /= k->hint_odds;
-        least = k->hint_min;
-    }
     trial_charge(t, stat_min(0.0, s.mean), 2.0 * t->params.block);
-    if (s.n >= least && s.mean >= t->params.delta &&
+    if (s.n >= k->tests_min && s.mean >= t->params.delta &&
         seqtest_evalue(s.n, t->quad.sums->sum, s.var, k->tau) >= bar) {
         accept(t, s.mean);
         return;
     }
-    if (s.mean + k->futile_z * s.se < t->params.delta && (s.n >= 2.0 || s.mean + 2.0 * s.se < 0.0)) {
+    if (s.mean + k->futile_z * s.se < t->params.delta &&
+        (s.n >= 2.0 || s.mean + 2.0 * s.se < 0.0)) {
         verdict_reject(t, TUNER_WHY_FUTILE, s.mean);
         return;
     }
     most = stat_max(k->tests_lo, stat_min(k->tests_hi, k->tests_ref * (sd * sd)));
-    if (s.n >= most ||
-        (s.n >= most / 2.0 && seqtest_evalue(most, most * (s.mean + 0.5 * s.se), s.var, k->tau) < bar)) {
+    if (s.n >= most || (s.n >= most / 2.0 &&
+                        seqtest_evalue(most, most * (s.mean + 0.5 * s.se), s.var, k->tau) < bar)) {
         verdict_reject(t, TUNER_WHY_TOO_LONG, s.mean);
         return;
     }
@@ -245,7 +233,8 @@ static void note_rollback(struct tuner *t, struct class_memory *c)
         if (t->now < c->rollback_at[i] + t->k.ban_window)
             c->rollback_at[n++] = c->rollback_at[i];
     if (n == TUNER_ROLLBACKS) {
-        memmove(c->rollback_at, c->rollback_at + 1, (TUNER_ROLLBACKS - 1) * sizeof c->rollback_at[0]);
+        memmove(c->rollback_at, c->rollback_at + 1,
+                (TUNER_ROLLBACKS - 1) * sizeof c->rollback_at[0]);
         n--;
     }
     c->rollback_at[n++] = t->now;
