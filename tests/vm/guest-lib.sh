@@ -145,28 +145,33 @@ load_start() { # ARGS
     wait_for 30 grep -q '^progress' /run/lab/load.txt
 }
 load_stop() { pkill -x pgbench; wait "$load" 2>/dev/null; }
-# Runs pgbench and leaves what both sides saw in $bench_tps, $seen_tps, $seen_load.
+# Runs pgbench and leaves what both sides saw, over the same seconds, in $bench_tps, $seen_tps, $seen_load.
 compare() { # FILE ARGS
-    local file=/run/lab/$1 first last=0 rows=/run/lab/$1.status
+    local file=/run/lab/$1 first n rows=/run/lab/$1.status
     shift
-    bench "$@" >"$file" 2>&1 &
+    bench --progress-timestamp "$@" >"$file" 2>&1 &
     local pid=$!
     : >"$rows"
     wait_for 30 grep -q '^progress' "$file"
     snap
     first=$(s_window)
     while kill -0 $pid 2>/dev/null; do
-        nap 0.7
+        nap 0.3
         snap || continue
         kill -0 $pid 2>/dev/null || break
-        s_row >>"$rows"
+        q '"\(now) \(.window.index) \(.window.length_s) \(.window.next_in_s) \(.objective.tps) \(.load.value)"' >>"$rows"
     done
     wait $pid
-    # The window under way when pgbench came up is not all its own; "missing" ones are null.
-    read -r seen_tps seen_load last < <(awk -v first="$first" \
-        '$1 >= first + 2 && !seen[$1]++ && $2 != "null" { t += $2; n++ }
-         $1 >= first + 2 && !seen2[$1]++ && $3 != "null" { l += $3; m++ }
-         END { printf "%.1f %.2f %d\n", n ? t / n : 0, m ? l / m : 0, n }' "$rows")
-    bench_tps=$(awk '/^progress/ && ++n > 2 { t += $4; k++ } END { printf "%.1f", k ? t / k : 0 }' "$file")
-    note "pgbench $*: $bench_tps tps; status: $seen_tps tps, load $seen_load, $last windows"
+    # A window is known by its number; it ended `length - next` ago. The one under way when pgbench came up is not all its own.
+    read -r seen_tps bench_tps seen_load n < <(awk -v first="$first" '
+        FILENAME == ARGV[1] { if (/^progress/) { at[++k] = $2; tps[k] = $4 }; next }
+        $2 < first + 2 { next }
+        $6 != "null" && !had[$2]++ { load += $6; m++ }
+        $5 != "null" && !seen[$2]++ {
+            end = $1 - ($3 - $4); sum = c = 0
+            for (i = 1; i <= k; i++) if (at[i] > end - $3 + 0.3 && at[i] <= end + 0.7) { sum += tps[i]; c++ }
+            if (c) { ours += $5; theirs += sum / c; n++ }
+        }
+        END { printf "%.1f %.1f %.2f %d\n", n ? ours / n : 0, n ? theirs / n : 0, m ? load / m : 0, n }' "$file" "$rows")
+    note "pgbench $*: $bench_tps tps; status: $seen_tps tps, load $seen_load, $n windows"
 }
