@@ -134,7 +134,7 @@ static FIXTURE_UNUSED void fixture_sysctl(const struct fixture *f, const char *n
 /* A tree with nothing of the scheduler in it; debugfs is mounted. */
 static FIXTURE_UNUSED void fixture_bare(struct fixture *f)
 {
-    /* In memory: thousands of fsync on a busy disk take minutes. */
+    /* In memory where there is such a place: the journal is synced at every step. */
     (void)snprintf(f->dir, sizeof f->dir, "%s/tunerd-fixture.XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
     assert(mkdtemp(f->dir));
     (void)snprintf(f->root, sizeof f->root, "%s/root", f->dir);
