@@ -125,9 +125,8 @@ static void take_up(struct knobs *ks, struct knob *k, const struct undo_item *i)
                        k->def->name);
         return;
     }
-    k->original_found = original;
+    k->original = original;
     k->original_scale = knob_scale_parse(i->original_scale);
-    knob_refresh_original(ks, k);
     if (i->foreign) {
         k->state = KNOB_FOREIGN;
         k->error = -ESTALE;
@@ -152,9 +151,13 @@ static void take_up(struct knobs *ks, struct knob *k, const struct undo_item *i)
     if (!k->has_ours) {
         if (knob_owner(ks, k, k->current) == KNOB_ALIEN)
             knob_lost(ks, k, k->current);
+        else
+            knob_follow_rescale(ks, k, k->current); /* what the kernel made of the original */
         return;
     }
     k->adopted = true;
+    if (knob_owner(ks, k, k->current) == KNOB_RESCALED)
+        knob_follow_rescale(ks, k, k->current);
     knob_format(k, k->ours, confirmed, sizeof confirmed);
     if (*i->intended && !ks->dry_run)
         (void)undo_confirm(ks->undo, k->path, confirmed);
@@ -175,9 +178,9 @@ void knob_probe(struct knobs *ks, struct knob *k)
     }
     k->state = KNOB_OK;
     k->has_original = true;
-    k->original = k->original_found = k->current;
+    k->original = k->current;
     if (k->def->scaled)
-        k->original_scale = knob_scale_read(ks->io, k->commit_path);
+        k->original_scale = knob_scale_found(ks->io, k->commit_path);
     i = undo_find(ks->undo, k->path);
     if (i)
         take_up(ks, k, i);
