@@ -101,7 +101,7 @@ check "tunectl verify finds nothing" is $? 0
 phase "restart"
 # From "stopping" of the old process to READY of the new one nothing may change; the ticks before and after are its trial's.
 logged() { # PATTERN SINCE_MICROSECONDS: when it was said, first
-    journalctl -q -o short-unix -u tunerd --since "@$(($2 / 1000000))" | grep -m 1 "$1" | awk '{ printf "%d\n", $1 * 1000000 }'
+    journalctl -q -o short-unix -u tunerd --since "@$(($2 / 1000000))" | grep -m 1 "$1" | awk '{ printf "%.0f\n", $1 * 1000000 }'
 }
 no_bounce() {
     local from stop ready lines
