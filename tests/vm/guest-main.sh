@@ -48,7 +48,7 @@ for knob in "${knobs[@]}"; do
     check "knob $knob can be written under the unit" is "$(s_knob "$knob" state)" ok
     check "knob $knob: status shows the file's value" is "$(s_knob "$knob" current)" "$(cat "$dir/$knob")"
 done
-compare closed-16 -c 16 -j 2 -T 22
+compare closed-16 -c 16 -j 2 -T 28
 check "load rises with the clients ($load_4, $seen_load)" calc "$seen_load > $load_4 * 1.5"
 compare open-4 -c 4 -j 2 -T 28 -R "$rate"
 check "open loop: tps within 20 % of pgbench's" within_20_percent "$seen_tps" "$bench_tps"
