@@ -73,8 +73,8 @@ struct knob {
     int error;                 /* -errno behind the state */
     char reason[160];
     bool has_original;
-    uint64_t original;         /* value at first start of this boot (from the journal, else as read); of a scaled knob:
-                                * what the kernel would have made of it for the CPUs that are online now */
+    uint64_t original;         /* value at first start of this boot (from the journal, else as read); of a scaled knob
+                                * it follows what the kernel does to slices at CPU hotplug */
     uint64_t current;          /* last value read */
     bool has_ours;
     uint64_t ours;             /* what we wrote last and read back (may be rounded by the kernel) */
@@ -91,7 +91,6 @@ struct knob {
     bool adopted;              /* found in force at start, from an earlier process of ours: has_ours is true then too */
     bool uncommitted;          /* in force, but the kernel will drop it at hotplug: see note */
     char note[160];            /* what a person should know of the last write, "" if nothing */
-    uint64_t original_found;   /* as it was read, when the scale was original_scale */
     struct knob_scale original_scale, ours_scale;
     uint64_t stamp;            /* KNOB_DOMAIN: of the files when it was found or written; another one after a rebuild */
 };

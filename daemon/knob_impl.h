@@ -10,8 +10,13 @@ enum { KNOB_TEXT_MAX = UNDO_TEXT_MAX };
 struct knob_scale knob_scale_read(const struct sysio *io, const char *commit_path);
 /* What the kernel makes of `value`, found under `from`, now that `to` holds. */
 uint64_t knob_scale_value(uint64_t value, struct knob_scale from, struct knob_scale to);
-/* Could the kernel have made `current` of `value`, written under `at`, by itself? */
-bool knob_scale_explains(uint64_t value, struct knob_scale at, struct knob_scale now, uint64_t current);
+/* Under which a value rests that was found, not written: as above, unknown where that cannot be told. */
+struct knob_scale knob_scale_found(const struct sysio *io, const char *commit_path);
+/* Could the kernel have made `current` of `value`, written under `at`, by itself?  For how many CPUs then; 0: no. */
+unsigned int knob_scale_explains(uint64_t value, struct knob_scale at, struct knob_scale now, uint64_t current);
+struct knob_scale knob_scale_now(const struct knobs *ks, const struct knob *k);
+/* For how many CPUs the kernel made `current` of what we wrote, or of what was there before. 0: it did not. */
+unsigned int knob_rescaled_for(const struct knob *k, struct knob_scale now, uint64_t current);
 void knob_scale_format(char *buf, size_t size, struct knob_scale s);
 struct knob_scale knob_scale_parse(const char *s);
 /* Equal, or apart by what an integer division by at most 8 loses. */
@@ -44,8 +49,8 @@ enum knob_owner knob_owner(const struct knobs *ks, const struct knob *k, uint64_
 void knob_lost(struct knobs *ks, struct knob *k, uint64_t current);
 /* Is the value just read in all copies? Of all but domains there is one. */
 bool knob_is_whole(const struct knobs *ks, const struct knob *k);
-/* k->original for the CPUs of now. */
-void knob_refresh_original(const struct knobs *ks, struct knob *k);
+/* knob_restore.c: the kernel rescaled: so it would have done with the original. */
+void knob_follow_rescale(struct knobs *ks, struct knob *k, uint64_t current);
 /* The write itself, with its journal; k->current was just read and is ours or the original. `id` as in log.h. 1 or
  * -errno. */
 int knob_put(struct knobs *ks, struct knob *k, uint64_t value, const char *id, const char *why);

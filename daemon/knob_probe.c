@@ -132,9 +132,8 @@ static void take_up(struct knobs *ks, struct knob *k, const struct undo_item *i)
                        k->def->name);
         return;
     }
-    k->original_found = original;
+    k->original = original;
     k->original_scale = knob_scale_parse(i->original_scale);
-    knob_refresh_original(ks, k);
     if (i->foreign) {
         k->state = KNOB_FOREIGN;
         k->error = -ESTALE;
@@ -159,10 +158,14 @@ static void take_up(struct knobs *ks, struct knob *k, const struct undo_item *i)
     if (!k->has_ours) {
         if (knob_owner(ks, k, k->current) == KNOB_ALIEN)
             knob_lost(ks, k, k->current);
+        else
+            knob_follow_rescale(ks, k, k->current); /* what the kernel made of the original */
         return;
     }
     k->adopted = true;
     k->stamp = 0; /* which files were written is not known any more */
+    if (knob_owner(ks, k, k->current) == KNOB_RESCALED)
+        knob_follow_rescale(ks, k, k->current);
     knob_format(k, k->ours, confirmed, sizeof confirmed);
     /* Copies may hold either. */
     if (k->def->kind == KNOB_DOMAIN && knob_parse(k->def, i->intended, &k->ours_asked) == 0)
@@ -221,9 +224,9 @@ void knob_probe(struct knobs *ks, struct knob *k)
     k->error = 0;
     k->reason[0] = '\0';
     k->has_original = true;
-    k->original = k->original_found = k->current;
+    k->original = k->current;
     if (k->def->scaled)
-        k->original_scale = knob_scale_read(ks->io, k->commit_path);
+        k->original_scale = knob_scale_found(ks->io, k->commit_path);
     if (k->def->kind == KNOB_DOMAIN)
         k->stamp = knob_domain_stamp(ks->io, k);
     if (i)

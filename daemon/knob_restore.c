@@ -10,6 +10,36 @@
 #include <stdarg.h>
 #include <string.h>
 
+/* What it does to our value tells what it would have done to the original, and that is what must be put back: what was
+ * found with four CPUs is not what two of them should have. The number of CPUs online alone does not tell. */
+void knob_follow_rescale(struct knobs *ks, struct knob *k, uint64_t current)
+{
+    char text[KNOB_TEXT_MAX], scale[UNDO_SCALE_MAX];
+    const uint64_t before = k->original;
+    struct knob_scale now = knob_scale_now(ks, k);
+    int r = 0;
+
+    if (!k->has_ours) {
+        k->original = current;
+        k->original_scale = knob_scale_found(ks->io, k->commit_path);
+        k->stamp = k->def->kind == KNOB_DOMAIN ? knob_domain_stamp(ks->io, k) : 0;
+    } else {
+        now.cpus = knob_rescaled_for(k, now, current);
+        if (now.cpus == 0 || now.mode < 0 || now.mode != k->original_scale.mode)
+            return;
+        k->original = knob_scale_value(k->original, k->original_scale, now);
+        k->original_scale = now;
+    }
+    if (k->original == before)
+        return;
+    knob_format(k, k->original, text, sizeof text);
+    knob_scale_format(scale, sizeof scale, k->original_scale);
+    if (!ks->dry_run && undo_find(ks->undo, k->id))
+        r = undo_set_original(ks->undo, k->id, text, scale);
+    if (r < 0)
+        (void)log_errno(LOG_WARNING, r, "knob %s: the journal cannot be written: %m", k->def->name);
+}
+
 /* One knob of knobs_verify: did it change hands (return value), did the kernel recompute it? */
 static bool verify_one(struct knobs *ks, struct knob *k, bool *ret_rescaled)
 {
@@ -39,19 +69,12 @@ static bool verify_one(struct knobs *ks, struct knob *k, bool *ret_rescaled)
         return true;
     case KNOB_RESCALED:
         *ret_rescaled = k->has_ours;
-        if (!k->has_ours && !undo_find(ks->undo, k->id)) {
-            k->original = k->original_found = current;
-            k->original_scale = knob_scale_read(ks->io, k->commit_path);
-        } else {
-            knob_refresh_original(ks, k);
-        }
+        knob_follow_rescale(ks, k, current);
         return false;
     case KNOB_MINE:
         /* A write of the original's value by others before we wrote anything changes nothing. */
         if (!k->has_ours)
             k->foreign_pid = 0;
-        else
-            knob_refresh_original(ks, k);
         return false;
     }
     return false;
@@ -123,6 +146,7 @@ static int restore_knob(struct knobs *ks, struct knob *k, const char *why, FILE 
 {
     char was[KNOB_TEXT_MAX], is[KNOB_TEXT_MAX];
     uint64_t current, original;
+    enum knob_owner owner;
     int r;
 
     if (!k->has_original)
@@ -139,15 +163,20 @@ static int restore_knob(struct knobs *ks, struct knob *k, const char *why, FILE 
     if (r < 0)
         return failed(ks, k, r, f);
     k->current = current;
-    knob_refresh_original(ks, k);
-    original = k->original;
-    knob_format(k, current, was, sizeof was);
-    knob_format(k, original, is, sizeof is);
-    if (current == original && knob_is_whole(ks, k)) {
+    if (current == k->original && knob_is_whole(ks, k)) {
+        knob_format(k, current, is, sizeof is);
         report(f, "%s: has its original %s", k->def->name, is);
         return restored(ks, k);
     }
-    if (knob_owner(ks, k, current) == KNOB_ALIEN) {
+    owner = knob_owner(ks, k, current);
+    if (owner == KNOB_RESCALED)
+        knob_follow_rescale(ks, k, current);
+    original = k->original;
+    knob_format(k, current, was, sizeof was);
+    knob_format(k, original, is, sizeof is);
+    if (current == original && knob_is_whole(ks, k))
+        return restored(ks, k);
+    if (owner == KNOB_ALIEN) {
         knob_lost(ks, k, current);
         left_alone(k, f);
         return 0;
@@ -302,8 +331,8 @@ int knob_release(struct knobs *ks, struct knob *k)
     k->foreign_value = k->foreign_real_ns = 0;
     k->has_ours = k->adopted = k->uncommitted = false;
     k->has_original = true;
-    k->current = k->original = k->original_found = current;
-    k->original_scale = k->def->scaled ? knob_scale_read(ks->io, k->commit_path) : (struct knob_scale){ .mode = -1 };
+    k->current = k->original = current;
+    k->original_scale = k->def->scaled ? knob_scale_found(ks->io, k->commit_path) : (struct knob_scale){ .mode = -1 };
     log_msg(LOG_NOTICE, "knob %s: released; its original is now %lu", k->def->name, current);
     return 0;
 }

@@ -75,23 +75,52 @@ uint64_t knob_scale_value(uint64_t value, struct knob_scale from, struct knob_sc
     return a == b ? value : value / a * b;
 }
 
-bool knob_scale_explains(uint64_t value, struct knob_scale at, struct knob_scale now, uint64_t current)
+unsigned int knob_scale_explains(uint64_t value, struct knob_scale at, struct knob_scale now, uint64_t current)
 {
     if (now.mode < 0)
-        return false;
-    /* While a CPU goes down, the kernel counts it for the last time. */
+        return 0;
+    /* While a CPU goes down, the kernel counts it for the last time, and may not look again. */
     for (unsigned int n = now.cpus; n <= now.cpus + (at.cpus != now.cpus); n++) {
         uint64_t f = factor(now.mode, n);
         if (at.mode == now.mode) {
             if (value / factor(at.mode, at.cpus) * f == current)
-                return true;
+                return n;
             continue;
         }
         for (unsigned int c = 1; c <= SCALE_CPUS_MAX; c++)
             if (value / factor(now.mode, c) * f == current)
-                return true;
+                return n;
     }
-    return false;
+    return 0;
+}
+
+struct knob_scale knob_scale_found(const struct sysio *io, const char *commit_path)
+{
+    struct knob_scale s = knob_scale_read(io, commit_path);
+    char present[4096];
+
+    if (s.mode < 0 || sysio_read_line(io, "/sys/devices/system/cpu/present", present, sizeof present) < 0)
+        return s;
+    /* With CPUs offline the value may rest on one more than are online. */
+    if (count_cpus(present) != s.cpus && factor(s.mode, s.cpus) != factor(s.mode, s.cpus + 1))
+        s.mode = -1;
+    return s;
+}
+
+struct knob_scale knob_scale_now(const struct knobs *ks, const struct knob *k)
+{
+    return k->def->scaled ? knob_scale_read(ks->io, k->commit_path) : (struct knob_scale){ .mode = -1 };
+}
+
+unsigned int knob_rescaled_for(const struct knob *k, struct knob_scale now, uint64_t current)
+{
+    unsigned int n = knob_scale_explains(k->ours, k->ours_scale, now, current);
+
+    if (n == 0)
+        n = knob_scale_explains(k->ours_asked, k->ours_scale, now, current);
+    if (n == 0 && k->uncommitted)
+        n = knob_scale_explains(k->original, k->original_scale, now, current);
+    return n;
 }
 
 void knob_scale_format(char *buf, size_t size, struct knob_scale s)

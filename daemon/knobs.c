@@ -73,17 +73,6 @@ void knob_failed(struct knob *k, int error, bool writing)
         log_msg(LOG_WARNING, "knob %s: %s", k->def->name, k->reason);
 }
 
-static struct knob_scale scale_now(const struct knobs *ks, const struct knob *k)
-{
-    return k->def->scaled ? knob_scale_read(ks->io, k->commit_path) : (struct knob_scale){ .mode = -1 };
-}
-
-void knob_refresh_original(const struct knobs *ks, struct knob *k)
-{
-    k->original = k->def->scaled ? knob_scale_value(k->original_found, k->original_scale, scale_now(ks, k))
-                                 : k->original_found;
-}
-
 enum knob_owner knob_owner(const struct knobs *ks, const struct knob *k, uint64_t current)
 {
     struct knob_scale now;
@@ -101,15 +90,10 @@ enum knob_owner knob_owner(const struct knobs *ks, const struct knob *k, uint64_
         return KNOB_RESCALED;
     if (!k->def->scaled)
         return KNOB_ALIEN;
-    now = scale_now(ks, k);
+    now = knob_scale_now(ks, k);
     if (!k->has_ours)
-        return knob_scale_explains(k->original_found, k->original_scale, now, current) ? KNOB_RESCALED : KNOB_ALIEN;
-    if (knob_scale_explains(k->ours, k->ours_scale, now, current) ||
-        knob_scale_explains(k->ours_asked, k->ours_scale, now, current))
-        return KNOB_RESCALED;
-    if (k->uncommitted && knob_scale_explains(k->original_found, k->original_scale, now, current))
-        return KNOB_RESCALED;
-    return KNOB_ALIEN;
+        return knob_scale_explains(k->original, k->original_scale, now, current) ? KNOB_RESCALED : KNOB_ALIEN;
+    return knob_rescaled_for(k, now, current) ? KNOB_RESCALED : KNOB_ALIEN;
 }
 
 void knob_lost(struct knobs *ks, struct knob *k, uint64_t current)
@@ -119,7 +103,7 @@ void knob_lost(struct knobs *ks, struct knob *k, uint64_t current)
 
     knob_format(k, k->has_ours ? k->ours : k->original, was, sizeof was);
     knob_format(k, current, is, sizeof is);
-    knob_format(k, k->original_found, original, sizeof original);
+    knob_format(k, k->original, original, sizeof original);
     knob_scale_format(scale, sizeof scale, k->original_scale);
     if (k->foreign_pid != 0)
         (void)snprintf(by, sizeof by, "pid %d (%s%s%s)", k->foreign_pid, *k->foreign_comm ? k->foreign_comm : "exited",
@@ -154,10 +138,10 @@ static int journal_before(struct knobs *ks, struct knob *k, uint64_t current, co
     const struct undo_item *i = undo_find(ks->undo, k->id);
     int r;
 
-    knob_format(k, k->original_found, original, sizeof original);
+    knob_format(k, k->original, original, sizeof original);
     knob_format(k, current, now, sizeof now);
     knob_scale_format(scale0, sizeof scale0, k->original_scale);
-    knob_scale_format(scale, sizeof scale, scale_now(ks, k));
+    knob_scale_format(scale, sizeof scale, knob_scale_now(ks, k));
     /* What is in the file may be known only as `intended` or as a rescaled value: `intended` is needed now. */
     if (i && strcmp(i->confirmed, now) != 0 && strcmp(i->original, now) != 0) {
         r = undo_confirm(ks->undo, k->id, now);
@@ -176,7 +160,7 @@ static void journal_after_failure(struct knobs *ks, struct knob *k, uint64_t bef
     if (knob_read(ks, k, &current) < 0 || current != before || !knob_is_whole(ks, k))
         return;
     knob_format(k, current, now, sizeof now);
-    if (k->has_ours || current != k->original_found)
+    if (k->has_ours || current != k->original)
         (void)undo_confirm(ks->undo, k->id, now);
     else
         (void)undo_forget(ks->undo, k->id);
@@ -271,7 +255,7 @@ static int read_back(struct knobs *ks, struct knob *k, uint64_t before, uint64_t
     }
     if (r == 0 && knob_same(k, now, value))
         return 0;
-    if (r == 0 && k->def->scaled && knob_scale_explains(value, k->ours_scale, scale_now(ks, k), now))
+    if (r == 0 && k->def->scaled && knob_scale_explains(value, k->ours_scale, knob_scale_now(ks, k), now))
         return 0;
     if (r == 0 && now == before) {
         journal_after_failure(ks, k, before);
@@ -307,7 +291,7 @@ int knob_put(struct knobs *ks, struct knob *k, uint64_t value, const char *id, c
         knob_failed(k, r, true);
         return log_errno(LOG_WARNING, r, "knob %s: %s → %s failed: %m", k->def->name, old_text, new_text);
     }
-    k->ours_scale = scale_now(ks, k);
+    k->ours_scale = knob_scale_now(ks, k);
     commit_and_note(ks, k);
     r = read_back(ks, k, current, value);
     if (r < 0)
@@ -369,13 +353,8 @@ int knob_write(struct knobs *ks, struct knob *k, uint64_t value, const char *why
     }
     if (!k->has_ours)
         k->foreign_pid = 0; /* of a write that changed nothing */
-    if (!k->has_ours && owner == KNOB_RESCALED && k->def->kind == KNOB_DOMAIN) {
-        r = ks->dry_run ? 0 : undo_forget(ks->undo, k->id);
-        if (r < 0)
-            return r;
-        k->original = k->original_found = current;
-    }
-    knob_refresh_original(ks, k);
+    if (owner == KNOB_RESCALED)
+        knob_follow_rescale(ks, k, current);
     if (!in_bounds(k, value))
         return -ERANGE;
     if ((current == value && knob_is_whole(ks, k)) || (value != k->original && owner == KNOB_MINE && knob_same(k, current, value)))

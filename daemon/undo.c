@@ -349,6 +349,20 @@ int undo_confirm(struct undo *u, const char *id, const char *value)
     return save(u);
 }
 
+int undo_set_original(struct undo *u, const char *id, const char *original, const char *original_scale)
+{
+    struct undo_item *i = undo_find(u, id);
+
+    if (!i)
+        return -ENOENT;
+    if (!*original || !is_plain(original, sizeof i->original) || !is_plain(original_scale, sizeof i->original_scale))
+        return -EINVAL;
+    (void)copy_string(i->original, sizeof i->original, original);
+    (void)copy_string(i->original_scale, sizeof i->original_scale, original_scale);
+    i->real_ns = now_real_ns();
+    return save(u);
+}
+
 int undo_set_foreign(struct undo *u, const char *id, bool foreign)
 {
     struct undo_item *i = undo_find(u, id);

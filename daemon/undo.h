@@ -44,6 +44,8 @@ int undo_intend_scaled(struct undo *u, const char *id, const char *original, con
 /* After the read-back. This and the following change memory even when the file cannot be written (-errno): the next
  * success repairs it. -ENOENT: no such item. */
 int undo_confirm(struct undo *u, const char *id, const char *value);
+/* The original has become another one by itself. */
+int undo_set_original(struct undo *u, const char *id, const char *original, const char *original_scale);
 int undo_set_foreign(struct undo *u, const char *id, bool foreign);
 /* The same for an item that need not exist yet. */
 int undo_add_foreign(struct undo *u, const char *id, const char *original, const char *original_scale);

@@ -117,6 +117,50 @@ static void test_rescale_at_hotplug(void **state)
     assert_int_equal(u.n, 0);
 }
 
+/* A CPU that goes down is counted for the last time, and the kernel may not look again: nothing changes then, neither
+ * would the original have. */
+static void test_hotplug_that_the_kernel_did_not_follow(void **state)
+{
+    struct knob *k;
+
+    (void)state;
+    begin(FIXTURE_6_12);
+    k = knob("base_slice_ns");
+    assert_int_equal(knob_write(&ks, k, 5000000, "test"), 1);
+    fixture_cpus(&fx, 3);
+    fixture_write(&fx, BASE, "4999998\n");
+    assert_int_equal(knobs_verify(&ks, NULL), 0);
+    assert_int_equal(k->original, 2100000);
+    assert_int_equal(knobs_restore_from_journal(&io, fx.undo, "boot-1", NULL), 0);
+    assert_int_equal(number(BASE), 2100000);
+}
+
+/* Found with a CPU offline: on how many it rests is not known, so it is kept as it was. */
+static void test_original_found_with_a_cpu_offline(void **state)
+{
+    struct knob *k;
+    uint64_t rescaled;
+
+    (void)state;
+    begin(FIXTURE_6_12);
+    fixture_write(&fx, "/sys/devices/system/cpu/present", "0-3\n");
+    fixture_cpus(&fx, 3);
+    start();
+    k = knob("base_slice_ns");
+    assert_int_equal(knob_write(&ks, k, 5000000, "test"), 1);
+    fixture_cpus(&fx, 4);
+    fixture_write(&fx, BASE, "7500000\n");
+    assert_int_equal(knobs_verify(&ks, &rescaled), 0);
+    assert_true(rescaled != 0);
+    assert_int_equal(k->original, 2100000);
+    start();
+    assert_true(k->adopted);
+    assert_int_equal(k->original, 2100000);
+    /* Untouched, it is what the kernel makes of it. */
+    assert_int_equal(knobs_restore(&ks, "test"), 0);
+    assert_int_equal(number(BASE), 2100000);
+}
+
 static void test_restore_with_fewer_cpus(void **state)
 {
     (void)state;
@@ -183,6 +227,8 @@ int main(void)
         cmocka_unit_test_teardown(test_commit_of_something_odd, teardown),
         cmocka_unit_test_teardown(test_no_commit_that_would_oops, teardown),
         cmocka_unit_test_teardown(test_rescale_at_hotplug, teardown),
+        cmocka_unit_test_teardown(test_hotplug_that_the_kernel_did_not_follow, teardown),
+        cmocka_unit_test_teardown(test_original_found_with_a_cpu_offline, teardown),
         cmocka_unit_test_teardown(test_restore_with_fewer_cpus, teardown),
         cmocka_unit_test_teardown(test_rescale_of_an_untouched_knob, teardown),
         cmocka_unit_test_teardown(test_ratio_without_hotplug_is_foreign, teardown),
