@@ -71,6 +71,7 @@ struct control {
     bool has_objective;
 
     struct tuner *tuner;             /* owned; of the active profile */
+    uint32_t forgotten;              /* stored classes that do not fit the tuner */
     uint8_t n_tuned;
     struct knob *tuned[TUNER_KNOBS_MAX];     /* tuner index -> knob */
     bool taken[TUNER_KNOBS_MAX];

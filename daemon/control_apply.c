@@ -29,7 +29,7 @@ static const struct tuner_decision *take(struct control *c, const struct knob *k
 static void tell_foreign(struct control *c, const struct knob *k)
 {
     char old[40], new[40], who[160], text[480];
-    double ours = k->has_ours ? (double)k->ours : (double)k->original;
+    double ours = k->ours != 0 ? (double)k->ours : (double)k->original;
 
     (void)control_value_text(k, ours, old, sizeof old);
     (void)control_value_text(k, (double)k->foreign_value, new, sizeof new);

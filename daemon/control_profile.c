@@ -57,9 +57,8 @@ static int remember_class(const struct store_class *sc, void *userdata)
                 m.value[i] = sc->memory.value[j];
     }
     m.workload = 0;
-    int r = tuner_remember(c->tuner, &m);
-    if (r < 0)
-        log_msg(LOG_INFO, "class %s/%d: what was learned does not fit any more, it starts anew", sc->profile, m.bucket);
+    if (tuner_remember(c->tuner, &m) < 0)
+        c->forgotten++;
     return 0;
 }
 
@@ -71,7 +70,10 @@ static void warm_start(struct control *c)
 
     if (store_get_noise(c->store, c->fingerprint, c->profile->name, &noise) == 0)
         tuner_set_noise(c->tuner, &noise);
+    c->forgotten = 0;
     (void)store_each_class(c->store, c->fingerprint, remember_class, c);
+    if (c->forgotten > 0)
+        log_msg(LOG_INFO, "%u classes do not fit the knobs as they are now: they are learned anew", c->forgotten);
     for (uint8_t i = 0; i < c->n_tuned; i++) {
         const struct knob *k = c->tuned[i];
         bool ours = k->state == KNOB_OK && k->has_ours && k->ours != k->original;

@@ -94,13 +94,15 @@ void control_record_decision(struct control *c, const struct tuner_decision *d)
     const struct knob *k = d->knob < c->n_tuned ? c->tuned[d->knob] : NULL;
     const char *what = tuner_event_name(d->event), *why = tuner_reason_name(d->reason);
     char from[40], to[40], evidence[160], class_[96];
-    bool about_knob = d->event != TUNER_EVENT_CLASS && k;
+    bool about_knob = d->event != TUNER_EVENT_CLASS && k && isfinite(d->old_value);
     struct control_record *r = next_record(c, what, about_knob ? k : NULL);
 
     r->d.evidence = d->evidence;
-    (void)copy_string(r->d.reason, sizeof r->d.reason, why);
     control_class_name(c, class_, sizeof class_);
     evidence_text(&d->evidence, evidence, sizeof evidence);
+    if (d->event == TUNER_EVENT_TRIAL && d->reason == TUNER_WHY_NONE)
+        why = "search";
+    (void)copy_string(r->d.reason, sizeof r->d.reason, why);
     if (about_knob) {
         r->d.old_value = d->old_value;
         r->d.new_value = d->new_value;
@@ -109,7 +111,7 @@ void control_record_decision(struct control *c, const struct tuner_decision *d)
         (void)snprintf(r->text, sizeof r->text, "%s %s %s -> %s (%s%s%s)%s", what, k->def->name, from, to, why,
                        *guard_name(c, d) ? " " : "", guard_name(c, d), evidence);
     } else {
-        (void)snprintf(r->text, sizeof r->text, "%s %s (%s)", what, class_, why);
+        (void)snprintf(r->text, sizeof r->text, "%s %s (%s)", what, d->event == TUNER_EVENT_CLASS ? class_ : "comparison", why);
     }
     keep(c, r);
 

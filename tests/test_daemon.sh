@@ -132,7 +132,9 @@ is "history works without a daemon" 0 $?
 # ---- without a bus --------------------------------------------------------------------------------------
 DBUS_SYSTEM_BUS_ADDRESS=unix:path=$dir/none start_daemon_deaf
 is "no bus: the daemon runs" 0 $?
-ok "and says so once" test "$(grep -c 'no message bus' "$dir/log")" = 1
+ok "and says so" wait_for grep -q 'no message bus' "$dir/log"
+sleep 1
+is "once" 1 "$(grep -c 'no message bus' "$dir/log")"
 stop_daemon TERM
 
 # ---- bad configuration -----------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ t "--for below a second" 2 'at least 1s' tune --for 10ms
 t "history of nothing" 2 'number from 1' history 0
 t "history of a word" 2 'number from 1' history ten
 t "trace as JSON" 2 'CSV' history --trace --json
-t "unknown knob" 2 'no knob bogus' why bogus
+t "unknown knob" 2 'no knob "bogus"; the knobs are: .*migration_cost_ns' why bogus
 t "unknown profile" 2 'no profile bogus' objective test bogus
 t "help" 0 'Exit status: 0 ok' help
 t "--help" 0 'Usage: tunectl' --help
@@ -96,11 +96,24 @@ while read -r o; do
     if grep -q "Fl \\\\-$o\b" "$SRC/man/tunectl.1"; then ok "manual has --$o"; else not_ok "manual lacks --$o"; fi
 done <<<"$options"
 
+# ---- completion ---------------------------------------------------------------------------------
+complete_words() {
+    COMP_WORDS=("$BUILD/tunectl" "$@") COMP_CWORD=$# COMPREPLY=()
+    _tunectl
+    echo "${COMPREPLY[*]}"
+}
+# shellcheck source=/dev/null
+. "$SRC/tunectl/completion.bash"
+same "completion of a verb" "$(complete_words ver)" verify
+same "completion of a knob" "$(complete_words why mig)" migration_cost_ns
+same "completion of a second word" "$(complete_words --json profile '')" list
+same "completion of an option" "$(complete_words restore --serv)" --service-stop
+
 # ---- without a daemon ---------------------------------------------------------------------------
 t "status" 3 'systemctl enable --now tunerd' status
 t "status shows the knobs" 3 '^migration_cost_ns +500us +500us' status
 t "status --json" 3 '"daemon": ?false' status --json
-for verb in tune observe pause resume reload 'release nr_migrate' watch; do
+for verb in tune observe pause resume reload 'release nr_migrate' watch dump; do
     # shellcheck disable=SC2086 # a verb and its word
     t "$verb" 3 'does not run' $verb
 done
@@ -115,6 +128,8 @@ t "history" 0 'no decisions yet' history
 t "learned" 0 'nothing has been learned' learned
 ctl learned --json
 same "learned --json" "$(jq -r '.classes | length' "$d/out")" 0
+t "report" 0 'No windows are recorded' report
+t "report of nothing" 2 'number from 1' report 0
 ctl history --json
 same "history --json" "$(jq -r '.decisions | length' "$d/out")" 0
 t "verify" 0 'nothing differs' verify
@@ -228,6 +243,8 @@ ctl history 1000 --json
 same "history knows the modes" "$(jq -r '[.decisions[] | select(.what == "mode") | .reason] | .[0]' "$d/out")" observe
 t "history --trace" 0 '^window,' history --trace
 t "learned" 0 'nothing has been learned|^CLASS' learned
+t "report" 0 '</html>' report 100
+t "dump" 0 '^\[control\]' dump
 t "reload" 0 'anew' reload
 echo 'bogus = 1' >>"$d/conf/tunerd.conf"
 t "reload of a wrong configuration" 2 'tunerd.conf:[0-9]+:.*bogus' reload

@@ -48,7 +48,7 @@ static void load_journal(const struct ctl *c, struct host *h)
 int host_probe(const struct ctl *c, struct host **ret)
 {
     struct host *h = calloc(1, sizeof *h);
-    const struct timespec between = { .tv_nsec = 250 * 1000 * 1000 };
+    const struct timespec between = { .tv_nsec = 100 * 1000 * 1000 };
 
     if (!h) {
         (void)fprintf(stderr, "tunectl: out of memory\n");

@@ -11,7 +11,7 @@
 #include "log.h"
 #include "util.h"
 
-/* Options of single verbs, as bits of struct verb.options; the others are for every verb. */
+/* Options of single verbs, as bits of struct verb.options; the others (0) are for every verb. */
 enum {
     OPT_JSON = 1 << 0,
     OPT_FOR = 1 << 1,
@@ -22,39 +22,50 @@ enum {
     OPT_RAW = 1 << 6,
     OPT_COUNT = 1 << 7,
     OPT_INTERVAL = 1 << 8,
-    OPT_GLOBAL = 1 << 12,
-    OPT_ROOT = OPT_GLOBAL + 1,
-    OPT_RUNTIME_DIR,
-    OPT_STATE_DIR,
-    OPT_CONFIG,
-    OPT_CONFIG_DIR,
-    OPT_HELP,
-    OPT_VERSION,
 };
 
+enum option_kind {
+    KIND_FLAG,
+    KIND_TEXT,
+    KIND_SECONDS,
+    KIND_WINDOW,
+    KIND_COUNT,
+    KIND_HELP,
+    KIND_VERSION
+};
+enum { WINDOW_MIN_NS = 10 * 1000 * 1000, FIRST_OPTION = 1000 /* beyond every character */ };
+
+#define MEMBER(m) offsetof(struct ctl, m)
 static const struct {
-    const char *name, *arg, *help;
-    int id;
+    const char *name, *arg;
+    int verbs;
+    enum option_kind kind;
+    size_t member; /* of struct ctl */
+    const char *help;
 } options[] = {
-    { "json", NULL, "print a JSON document instead of text", OPT_JSON },
-    { "for", "T", "go back by itself after T: 90s, 10min, 2h", OPT_FOR },
-    { "baseline", NULL, "pause at the original values", OPT_BASELINE },
-    { "service-stop", NULL, "as the unit's ExecStopPost: a pending restart keeps the values",
-      OPT_SERVICE_STOP },
-    { "trace", NULL, "the recorded windows as CSV", OPT_TRACE },
-    { "from", "FILE", "show a document saved by status --json; \"-\" is stdin", OPT_FROM },
-    { "count", "N", "stop after N windows", OPT_COUNT },
-    { "interval", "T", "length of a window: 500ms, 2s (1s)", OPT_INTERVAL },
-    { "raw", NULL, "the counters exactly as read, as JSON", OPT_RAW },
-    { "root", "DIR", "look for /proc and /sys below DIR", OPT_ROOT },
-    { "runtime-dir", "DIR", "journal and lock of the daemon (/run/tunerd)", OPT_RUNTIME_DIR },
-    { "state-dir", "DIR", "the store (/var/lib/tunerd)", OPT_STATE_DIR },
-    { "config", "FILE", "read FILE in place of the installed tunerd.conf", OPT_CONFIG },
-    { "config-dir", "DIR",
-      "read tunerd.conf and profiles/ from DIR, nothing from the installed places",
-      OPT_CONFIG_DIR },
-    { "help", NULL, "this text", OPT_HELP },
-    { "version", NULL, "the version", OPT_VERSION },
+    { "json", NULL, OPT_JSON, KIND_FLAG, MEMBER(json), "print a JSON document instead of text" },
+    { "for", "T", OPT_FOR, KIND_SECONDS, MEMBER(for_ns),
+      "go back by itself after T: 90s, 10min, 2h" },
+    { "baseline", NULL, OPT_BASELINE, KIND_FLAG, MEMBER(baseline), "pause at the original values" },
+    { "service-stop", NULL, OPT_SERVICE_STOP, KIND_FLAG, MEMBER(service_stop),
+      "as the unit's ExecStopPost: a pending restart keeps the values" },
+    { "trace", NULL, OPT_TRACE, KIND_FLAG, MEMBER(trace), "the recorded windows as CSV" },
+    { "from", "FILE", OPT_FROM, KIND_TEXT, MEMBER(from),
+      "show a document saved by status --json; \"-\" is stdin" },
+    { "count", "N", OPT_COUNT, KIND_COUNT, MEMBER(count), "stop after N windows" },
+    { "interval", "T", OPT_INTERVAL, KIND_WINDOW, MEMBER(interval_ns),
+      "length of a window: 500ms, 2s (1s)" },
+    { "raw", NULL, OPT_RAW, KIND_FLAG, MEMBER(raw), "the counters exactly as read, as JSON" },
+    { "root", "DIR", 0, KIND_TEXT, MEMBER(root), "look for /proc and /sys below DIR" },
+    { "runtime-dir", "DIR", 0, KIND_TEXT, MEMBER(runtime_dir),
+      "journal and lock of the daemon (/run/tunerd)" },
+    { "state-dir", "DIR", 0, KIND_TEXT, MEMBER(state_dir), "the store (/var/lib/tunerd)" },
+    { "config", "FILE", 0, KIND_TEXT, MEMBER(config),
+      "read FILE in place of the installed tunerd.conf" },
+    { "config-dir", "DIR", 0, KIND_TEXT, MEMBER(config_dir),
+      "read tunerd.conf and profiles/ from DIR, nothing from the installed places" },
+    { "help", NULL, 0, KIND_HELP, 0, "this text" },
+    { "version", NULL, 0, KIND_VERSION, 0, "the version" },
 };
 
 static const struct verb {
@@ -79,6 +90,8 @@ static const struct verb {
       verb_verify },
     { "history", "[N] [--trace]", "the last N decisions (30) with their evidence",
       OPT_JSON | OPT_TRACE, 0, 1, verb_history },
+    { "report", "[N]", "the last N windows (all) and the decisions as an HTML page with plots", 0,
+      0, 1, verb_report },
     { "learned", "", "the value that each class of load has come to", OPT_JSON, 0, 0,
       verb_learned },
     { "why", "KNOB", "the evidence behind the current value", OPT_JSON, 1, 1, verb_why },
@@ -87,6 +100,8 @@ static const struct verb {
     { "sensors", "[--count N] [--interval T] [--raw]",
       "what the scheduler does, one line a window; works without the daemon",
       OPT_JSON | OPT_COUNT | OPT_INTERVAL | OPT_RAW, 0, 0, verb_sensors },
+    { "dump", "", "the daemon's document and its configuration, for a report of an error", 0, 0, 0,
+      verb_dump },
     { "objective test", "[PROFILE]", "read the objective for a few windows: value, noise, load", 0,
       0, 1, verb_objective_test },
     { "profile list", "", "the profiles and what they are for", OPT_JSON, 0, 0, verb_profile_list },
@@ -161,28 +176,42 @@ static int unknown_verb(const char *word)
     return CTL_USAGE;
 }
 
-static int parse_for(struct ctl *c, const char *text)
+/* The value of option i. -1: go on; else the exit code. */
+static int parse_option(struct ctl *c, size_t i, const char *text)
 {
-    int r = parse_duration_ns(text, &c->for_ns);
+    void *to = (char *)c + options[i].member;
+    const char *needs = NULL;
 
-    /* The bus carries whole seconds, and 0 means until reboot. */
-    if (r == 0 && c->for_ns >= NSEC_PER_SEC)
+    switch (options[i].kind) {
+    case KIND_FLAG:
+        *(bool *)to = true;
+        break;
+    case KIND_TEXT:
+        *(const char **)to = text;
+        break;
+    case KIND_SECONDS:
+        /* The bus carries whole seconds, and 0 means until reboot. */
+        if (parse_duration_ns(text, to) < 0 || *(uint64_t *)to < NSEC_PER_SEC)
+            needs = "a time of at least 1s, such as 90s, 10min, 2h";
+        break;
+    case KIND_WINDOW:
+        if (parse_duration_ns(text, to) < 0 || *(uint64_t *)to < WINDOW_MIN_NS)
+            needs = "a time of at least 10ms, such as 500ms, 2s";
+        break;
+    case KIND_COUNT:
+        if (parse_u64(text, to) < 0 || *(uint64_t *)to == 0)
+            needs = "a number from 1 on";
+        break;
+    case KIND_HELP:
+        help();
         return CTL_OK;
-    (void)fprintf(stderr,
-                  "tunectl: --for %s: needs a time of at least 1s, such as 90s, 10min, 2h\n", text);
-    return CTL_USAGE;
-}
-
-static int parse_windows(struct ctl *c, int option, const char *text)
-{
-    int r =
-        option == OPT_COUNT ? parse_u64(text, &c->count) : parse_duration_ns(text, &c->interval_ns);
-
-    if (r == 0 && (option == OPT_COUNT ? c->count > 0 : c->interval_ns >= 10 * NSEC_PER_MSEC))
+    case KIND_VERSION:
+        (void)printf("tunectl %s\n", TUNERD_VERSION);
         return CTL_OK;
-    (void)fprintf(
-        stderr, "tunectl: --%s %s: needs %s\n", option == OPT_COUNT ? "count" : "interval", text,
-        option == OPT_COUNT ? "a number from 1 on" : "a time of at least 10ms, such as 500ms, 2s");
+    }
+    if (!needs)
+        return -1;
+    (void)fprintf(stderr, "tunectl: --%s %s: needs %s\n", options[i].name, text, needs);
     return CTL_USAGE;
 }
 
@@ -190,79 +219,31 @@ static int parse_windows(struct ctl *c, int option, const char *text)
 static int parse_options(struct ctl *c, int argc, char **argv, int *given)
 {
     struct option table[ELEMENTSOF(options) + 1] = { 0 };
-    int o, r;
+    int o, r = -1;
 
     for (size_t i = 0; i < ELEMENTSOF(options); i++)
         table[i] = (struct option){ .name = options[i].name,
                                     .has_arg = options[i].arg ? required_argument : no_argument,
-                                    .val = options[i].id };
-    while ((o = getopt_long(argc, argv, "h", table, NULL)) != -1) {
-        if (o < OPT_GLOBAL && o != '?' && o != 'h')
-            *given |= o;
-        switch (o) {
-        case OPT_JSON:
-            c->json = true;
-            break;
-        case OPT_BASELINE:
-            c->baseline = true;
-            break;
-        case OPT_SERVICE_STOP:
-            c->service_stop = true;
-            break;
-        case OPT_TRACE:
-            c->trace = true;
-            break;
-        case OPT_FROM:
-            c->from = optarg;
-            break;
-        case OPT_RAW:
-            c->raw = true;
-            break;
-        case OPT_COUNT:
-        case OPT_INTERVAL:
-            r = parse_windows(c, o, optarg);
-            if (r != CTL_OK)
-                return r;
-            break;
-        case OPT_ROOT:
-            c->root = optarg;
-            break;
-        case OPT_RUNTIME_DIR:
-            c->runtime_dir = optarg;
-            break;
-        case OPT_STATE_DIR:
-            c->state_dir = optarg;
-            break;
-        case OPT_CONFIG:
-            c->config = optarg;
-            break;
-        case OPT_CONFIG_DIR:
-            c->config_dir = optarg;
-            break;
-        case OPT_FOR:
-            r = parse_for(c, optarg);
-            if (r != CTL_OK)
-                return r;
-            break;
-        case 'h':
-        case OPT_HELP:
+                                    .val = FIRST_OPTION + (int)i };
+    while (r < 0 && (o = getopt_long(argc, argv, "h", table, NULL)) != -1) {
+        if (o == 'h') {
             help();
             return CTL_OK;
-        case OPT_VERSION:
-            (void)printf("tunectl %s\n", TUNERD_VERSION);
-            return CTL_OK;
-        default:
+        }
+        if (o < FIRST_OPTION) {
             (void)fprintf(stderr, "See: tunectl help\n");
             return CTL_USAGE;
         }
+        *given |= options[o - FIRST_OPTION].verbs;
+        r = parse_option(c, (size_t)(o - FIRST_OPTION), optarg);
     }
-    return -1;
+    return r;
 }
 
 static int check_usage(const struct verb *v, int given, size_t n_words)
 {
     for (size_t i = 0; i < ELEMENTSOF(options); i++) {
-        if (options[i].id < OPT_GLOBAL && (given & options[i].id & ~v->options)) {
+        if (given & options[i].verbs & ~v->options) {
             (void)fprintf(stderr, "tunectl: %s does not take --%s. See: tunectl help\n", v->name,
                           options[i].name);
             return CTL_USAGE;

@@ -289,6 +289,32 @@ void render_sensors(const struct render *r, struct json_object *doc)
     }
 }
 
+/* Those that do not work as they should; what this host does not have, in one line. */
+static void render_bad_sensors(const struct render *r, struct json_object *doc)
+{
+    static const char *const fine[] = { "ok", "starting", "absent" };
+    char line[512], absent[256] = "";
+
+    for (size_t i = 0; i < doc_length(doc, "sensors") && i < 16; i++) {
+        struct json_object *s = doc_at(doc, "sensors", i);
+        const char *state = doc_text(s, "state", "unknown");
+        size_t used = strlen(absent), k = 0;
+        while (k < ELEMENTSOF(fine) && strcmp(state, fine[k]) != 0)
+            k++;
+        if (strcmp(state, "absent") == 0)
+            (void)snprintf(absent + used, sizeof absent - used, "%s%.24s", used ? ", " : "",
+                           doc_text(s, "name", "?"));
+        if (k < ELEMENTSOF(fine))
+            continue;
+        (void)snprintf(line, sizeof line, "%.40s %.20s: %.200s", doc_text(s, "name", "?"), state,
+                       doc_text(s, "reason", "no reason told"));
+        render_line(r, "sensor", line, 1);
+    }
+    (void)snprintf(line, sizeof line, "not on this host: %s (tunectl probe says why)", absent);
+    if (*absent)
+        render_line(r, "sensors", line, 2);
+}
+
 static void render_foot(const struct render *r, struct json_object *doc)
 {
     struct json_object *c = doc_object(doc, "counters"), *w = doc_object(doc, "window");
@@ -303,15 +329,7 @@ static void render_foot(const struct render *r, struct json_object *doc)
     render_line(r, "windows", line, 1);
     if (doc_bool(w, "missing"))
         render_line(r, "", doc_text(w, "why_missing", "the last window has no measurement"), 2);
-    for (size_t i = 0; i < doc_length(doc, "sensors") && i < 8; i++) {
-        struct json_object *s = doc_at(doc, "sensors", i);
-        const char *state = doc_text(s, "state", "unknown");
-        if (strcmp(state, "ok") == 0 || strcmp(state, "starting") == 0)
-            continue;
-        (void)snprintf(line, sizeof line, "%.40s %.20s: %.200s", doc_text(s, "name", "?"), state,
-                       doc_text(s, "reason", "no reason told"));
-        render_line(r, "sensor", line, 1);
-    }
+    render_bad_sensors(r, doc);
     if (store && strcmp(doc_text(store, "state", "ok"), "ok") != 0) {
         (void)snprintf(line, sizeof line, "nothing is remembered: %.300s",
                        doc_text(store, "reason", "no reason told"));

@@ -105,3 +105,21 @@ int verb_watch(const struct ctl *c)
         (void)nanosleep(&t, NULL);
     }
 }
+
+int verb_dump(const struct ctl *c)
+{
+    __attribute__((cleanup(sd_bus_message_unrefp))) sd_bus_message *reply = NULL;
+    const char *text = NULL;
+
+    int code = client_call(&reply, "Dump", NULL);
+    if (code == CTL_NO_DAEMON)
+        client_say_down(c);
+    if (code != CTL_OK)
+        return code;
+    if (sd_bus_message_read(reply, "s", &text) < 0) {
+        (void)fprintf(stderr, "tunectl: cannot read the daemon's answer\n");
+        return CTL_ERROR;
+    }
+    (void)printf("%s%s", text, *text && text[strlen(text) - 1] == '\n' ? "" : "\n");
+    return CTL_OK;
+}

@@ -50,5 +50,7 @@ int verb_verify(const struct ctl *c);
 int verb_history(const struct ctl *c);
 int verb_why(const struct ctl *c);
 int verb_learned(const struct ctl *c);
+int verb_report(const struct ctl *c);
+int verb_dump(const struct ctl *c);
 int verb_objective_test(const struct ctl *c);
 int verb_profile_list(const struct ctl *c);

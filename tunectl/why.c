@@ -113,7 +113,7 @@ static void say_decision(const struct store_decision *d)
 
 static void say_history(const struct tally *t)
 {
-    char line[512];
+    char line[512] = "";
     struct render r = { .out = stdout, .width = text_width() };
 
     if (t->tests + t->accepts + t->rejects + t->keeps + t->rollbacks + t->aborts + t->n == 0) {
@@ -123,13 +123,28 @@ static void say_history(const struct tally *t)
                     2);
         return;
     }
-    (void)snprintf(line, sizeof line,
-                   "%zu trials begun: %zu values accepted, %zu rejected, %zu trials aborted by a "
-                   "guard; %zu times an accepted value was shown again to be better than the "
-                   "original, %zu times it "
-                   "was not and was rolled back.%s",
-                   t->tests, t->accepts, t->rejects, t->aborts, t->keeps, t->rollbacks,
-                   t->accepts == 0 ? " No gain was found: the default is kept." : "");
+    const struct {
+        size_t n;
+        const char *one, *many;
+    } parts[] = {
+        { t->tests, "trial begun", "trials begun" },
+        { t->accepts, "value accepted", "values accepted" },
+        { t->rejects, "value rejected", "values rejected" },
+        { t->aborts, "trial aborted by a guard", "trials aborted by a guard" },
+        { t->keeps, "time an accepted value was again shown to be better than the original",
+          "times an accepted value was again shown to be better than the original" },
+        { t->rollbacks, "time it was not and was rolled back",
+          "times it was not and was rolled back" },
+    };
+    for (size_t i = 0; i < ELEMENTSOF(parts); i++) {
+        size_t used = strlen(line);
+        if (parts[i].n > 0)
+            (void)snprintf(line + used, sizeof line - used, "%s%zu %s", used ? ", " : "",
+                           parts[i].n, parts[i].n == 1 ? parts[i].one : parts[i].many);
+    }
+    size_t used = strlen(line);
+    (void)snprintf(line + used, sizeof line - used, "%s",
+                   t->accepts == 0 ? ". No gain was found: the default is kept." : ".");
     render_line(&r, "evidence", line, 5);
     for (size_t i = 0; i < t->n; i++)
         say_decision(&t->shown[i]);
@@ -169,6 +184,15 @@ static int read_store(const struct ctl *c, struct tally *t)
     return CTL_ERROR;
 }
 
+static int unknown_knob(const char *name)
+{
+    (void)fprintf(stderr, "tunectl: there is no knob \"%.60s\"; the knobs are: ", name);
+    for (size_t i = 0; i < knob_table_size; i++)
+        (void)fprintf(stderr, "%s%s", i ? ", " : "", knob_table[i].name);
+    (void)fputc('\n', stderr);
+    return CTL_USAGE;
+}
+
 int verb_why(const struct ctl *c)
 {
     const struct knob_def *def = knob_find(c->words[0]);
@@ -176,10 +200,11 @@ int verb_why(const struct ctl *c)
     _cleanup_free_ struct tally *t = calloc(1, sizeof *t);
     bool running = false;
 
-    if (!def || !t) {
-        (void)fprintf(stderr, "tunectl: there is no knob %.60s; tunectl probe shows them\n",
-                      c->words[0]);
-        return CTL_USAGE;
+    if (!def)
+        return unknown_knob(c->words[0]);
+    if (!t) {
+        (void)fprintf(stderr, "tunectl: out of memory\n");
+        return CTL_ERROR;
     }
     t->knob = def->name;
     struct json_object *k = find_knob(c, def->name, &doc, &running);

@@ -47,7 +47,7 @@ s_trial() { q '.trial | if . then "\(.knob) \(.incumbent) \(.candidate) \(.arm)"
 s_foreign() { q ".knobs[] | select(.name == \"$1\") | \"\(.state) \(.foreign.value)\""; }
 s_writer() { q ".knobs[] | select(.name == \"$1\") | \"\(.foreign.pid) \(.foreign.comm)\""; }
 # Judgements of a trial, with the numbers behind them.
-proven='select((.what | IN("accept", "reject", "rollback", "keep")) and .n != null and .mean_pct != null)
+proven='select((.what | IN("accept", "reject", "abort", "rollback", "keep")) and .n != null and .mean_pct != null)
     | "\(.what) \(.knob) \(.old) -> \(.new): n=\(.n) mean=\(.mean_pct) se=\(.se_pct) e=\(.e)"'
 s_proven() { q "[.decisions[] | $proven][0] // empty"; }
 history_proven() { tunectl history --json | jq -r "[.decisions[] | $proven][0] // empty"; }
