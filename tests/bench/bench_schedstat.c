@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "fixture.h"
+#include "tree.h"
 
 #define CPUS    512
 #define DOMAINS 4
