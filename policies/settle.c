@@ -43,7 +43,7 @@ static void set_level(struct tuner *t, uint32_t level)
     *s = (struct settle){ .level = level,
                           .block = s->block,
                           .settle = s->settle,
-                          .tried = s->tried,
+                          .try_next = s->try_next,
                           .try_until = s->try_until };
     t->params.block = block > TUNER_BLOCK_MAX ? TUNER_BLOCK_MAX : block;
     t->params.settle = settle > TUNER_SETTLE_MAX ? TUNER_SETTLE_MAX : settle;
@@ -124,7 +124,7 @@ static bool is_worth_a_try(const struct tuner *t)
 {
     for (uint8_t k = 0; k < t->n_knobs; k++)
         for (size_t j = 0; j < TUNER_ARMS_MAX; j++)
-            if (is_forgivable(&t->active->knob[k].arm[j], 0.5 * t->params.delta))
+            if (is_forgivable(&t->active->knob[k].arm[j], 0.0))
                 return true;
     return false;
 }
@@ -133,13 +133,13 @@ bool settle_exhausted(struct tuner *t)
 {
     struct settle *s = &t->settle;
 
-    if (t->k.settle_levels < TRY_LEVEL || s->tried || s->level > 0 || !t->policy->moves ||
-        has_gained(t) || !is_worth_a_try(t))
+    if (t->k.settle_levels < TRY_LEVEL || t->now < s->try_next || s->level > 0 ||
+        !t->policy->moves || has_gained(t) || !is_worth_a_try(t))
         return false;
-    s->tried = true;
     s->try_until = t->now + t->k.settle_try;
+    s->try_next = t->now + t->k.retest_first;
     set_level(t, TRY_LEVEL);
-    forgive(t, 0.5 * t->params.delta);
+    forgive(t, 0.0);
     return true;
 }
 

@@ -100,11 +100,10 @@ struct class_memory {
     struct knob_memory knob[TUNER_KNOBS_MAX];
 };
 
-struct settle {             /* does the objective still move after the settling windows? */
-    uint32_t level;         /* 0: block and settle are those of the operator */
-    uint32_t block, settle; /* ... which are */
-    bool tried;             /* long blocks were tried for want of any gain */
-    uint64_t try_until;
+struct settle {                   /* does the objective still move after the settling windows? */
+    uint32_t level;               /* 0: block and settle are those of the operator */
+    uint32_t block, settle;       /* ... which are */
+    uint64_t try_until, try_next; /* of long blocks where short ones found nothing */
     uint32_t n, n_known;
     double sum, square, weight; /* of all quads: drift x effect, its square, effect^2 */
     double known_sum, known_weight,
