@@ -53,9 +53,8 @@ static void set_level(struct tuner *t, uint32_t level)
         t->noise.sum *= KNOWN_WEIGHT / t->noise.weight;
         t->noise.weight = KNOWN_WEIGHT;
     }
-    for (size_t i = 0; i < TUNER_CLASSES_MAX; i++)
-        if (t->class[i].used)
-            memset(t->class[i].test, 0, sizeof t->class[i].test);
+    for (size_t i = 0; i < t->n_classes; i++)
+        memset(t->class[i].test, 0, sizeof t->class[i].test);
 }
 
 /* What short blocks saw was a part of each effect: what was not below `least` may be tested again.
@@ -67,10 +66,10 @@ static bool is_forgivable(const struct arm_record *a, double least)
 
 static void forgive(struct tuner *t, double least)
 {
-    for (size_t i = 0; i < TUNER_CLASSES_MAX; i++) {
+    for (size_t i = 0; i < t->n_classes; i++) {
         struct class_memory *c = &t->class[i];
 
-        for (uint8_t k = 0; c->used && k < t->n_knobs; k++)
+        for (uint8_t k = 0; k < t->n_knobs; k++)
             for (size_t j = 0; j < TUNER_ARMS_MAX; j++) {
                 struct arm_record *a = &c->knob[k].arm[j];
 
@@ -82,8 +81,8 @@ static void forgive(struct tuner *t, double least)
 
 static bool has_gained(const struct tuner *t)
 {
-    for (size_t i = 0; i < TUNER_CLASSES_MAX; i++)
-        if (t->class[i].used && t->class[i].accepts > 0)
+    for (size_t i = 0; i < t->n_classes; i++)
+        if (t->class[i].accepts > 0)
             return true;
     return false;
 }

@@ -79,7 +79,6 @@ struct open_test { /* sums of a test that was interrupted */
 };
 
 struct class_memory {
-    bool used;
     bool joint_due; /* several knobs moved: the combination is compared with the baseline */
     uint32_t workload;
     int32_t bucket;
@@ -180,7 +179,8 @@ struct tuner {
     struct quad quad;
     struct tuner_trial view;
     struct tuner_decision decision;
-    struct class_memory class[TUNER_CLASSES_MAX];
+    size_t n_classes;
+    struct class_memory class[TUNER_CLASSES_MAX]; /* not touched before it is needed */
 };
 
 /* ---- constants.c */
