@@ -28,7 +28,7 @@ struct tuner_const { /* values and reasons: constants.c */
     double futile_z;
     double guard_min, guard_z, guard_dips;
     uint32_t coarse;
-    uint32_t check_first, check_max, check_quads;
+    uint32_t check_first, check_max, check_quads, check_blind;
     double load_moved, load_moved_z;
     uint32_t load_gap;
     uint32_t alarm_gap;
