@@ -145,9 +145,8 @@ static void reset_knob(struct tuner *t, uint8_t knob)
     uint8_t base = t->arms[knob].base;
 
     t->adopt[knob] = t->home[knob] = t->force[knob] = t->sent[knob] = t->last[knob] = base;
-    for (size_t i = 0; i < TUNER_CLASSES_MAX; i++)
-        if (t->class[i].used)
-            memory_forget_knob(t, &t->class[i], knob);
+    for (size_t i = 0; i < t->n_classes; i++)
+        memory_forget_knob(t, &t->class[i], knob);
     if (t->state == TUNER_QUAD)
         (void)tuner_emit(t, TUNER_EVENT_VOID, TUNER_WHY_FOREIGN);
     interrupt(t, 1);

@@ -43,6 +43,7 @@ const struct tuner_const tuner_const_default = {
     .coarse = 3,           /* x8 first: larger effect, faster decision; x4 costs 2 to 12 points, x2 8 to 18 */
     .check_first = 360,    /* the incumbent is re-proved after 1 h, x1.5 up to 4 h */
     .check_max = 1440,
+    .check_blind = 480,    /* 80 min where the load cannot be observed */
     .check_quads = 6,
     .load_moved = 0.09,    /* ... and when the load is 9 % from where it was compared */
     .load_moved_z = 2.5,   /* ... or this many sd of the difference of two filtered loads, if that is more */

@@ -10,10 +10,10 @@
 
 struct class_memory *memory_find(struct tuner *t, uint32_t workload, int32_t bucket)
 {
-    for (size_t i = 0; i < TUNER_CLASSES_MAX; i++) {
+    for (size_t i = 0; i < t->n_classes; i++) {
         struct class_memory *c = &t->class[i];
 
-        if (c->used && c->workload == workload && c->bucket == bucket)
+        if (c->workload == workload && c->bucket == bucket)
             return c;
     }
     return NULL;
@@ -23,11 +23,11 @@ static struct class_memory *free_slot(struct tuner *t)
 {
     struct class_memory *oldest = NULL;
 
-    for (size_t i = 0; i < TUNER_CLASSES_MAX; i++) {
+    if (t->n_classes < TUNER_CLASSES_MAX)
+        return &t->class[t->n_classes++];
+    for (size_t i = 0; i < t->n_classes; i++) {
         struct class_memory *c = &t->class[i];
 
-        if (!c->used)
-            return c;
         if (c != t->active && (!oldest || c->seen_at < oldest->seen_at))
             oldest = c;
     }
@@ -68,7 +68,6 @@ struct class_memory *memory_new(struct tuner *t, uint32_t workload, int32_t buck
         add_hints(t, c, bucket - 1);
         add_hints(t, c, bucket + 1);
     }
-    c->used = true;
     return c;
 }
 

@@ -40,7 +40,7 @@ struct tuner_guard {
     double bound;        /* > 0: worse by more than this, over at least 2 windows, breaks the guard */
 };
 
-/* What an operator may set.  Everything else is a constant in tuner.c with its reason. */
+/* What an operator may set.  Everything else is in constants.c with its reason. */
 struct tuner_params {
     double alpha;        /* error level of one accepted move, two-sided; 0.02 */
     double delta;        /* smallest gain worth a move; 0.01 = 1 % */

@@ -57,24 +57,14 @@ bool tuner_class(const struct tuner *t, struct tuner_memory *ret)
 
 size_t tuner_classes(const struct tuner *t)
 {
-    size_t n = 0;
-
-    for (size_t i = 0; i < TUNER_CLASSES_MAX; i++)
-        n += t->class[i].used;
-    return n;
+    return t->n_classes;
 }
 
 void tuner_class_at(const struct tuner *t, size_t i, struct tuner_memory *ret)
 {
     *ret = (struct tuner_memory){ 0 };
-    for (size_t j = 0; j < TUNER_CLASSES_MAX; j++) {
-        if (!t->class[j].used)
-            continue;
-        if (i-- == 0) {
-            describe(t, &t->class[j], ret);
-            return;
-        }
-    }
+    if (i < t->n_classes)
+        describe(t, &t->class[i], ret);
 }
 
 void tuner_get_noise(const struct tuner *t, struct tuner_noise *ret)

@@ -43,7 +43,7 @@ static void set_level(struct tuner *t, uint32_t level)
     *s = (struct settle){ .level = level,
                           .block = s->block,
                           .settle = s->settle,
-                          .tried = s->tried,
+                          .try_next = s->try_next,
                           .try_until = s->try_until };
     t->params.block = block > TUNER_BLOCK_MAX ? TUNER_BLOCK_MAX : block;
     t->params.settle = settle > TUNER_SETTLE_MAX ? TUNER_SETTLE_MAX : settle;
@@ -53,9 +53,8 @@ static void set_level(struct tuner *t, uint32_t level)
         t->noise.sum *= KNOWN_WEIGHT / t->noise.weight;
         t->noise.weight = KNOWN_WEIGHT;
     }
-    for (size_t i = 0; i < TUNER_CLASSES_MAX; i++)
-        if (t->class[i].used)
-            memset(t->class[i].test, 0, sizeof t->class[i].test);
+    for (size_t i = 0; i < t->n_classes; i++)
+        memset(t->class[i].test, 0, sizeof t->class[i].test);
 }
 
 /* What short blocks saw was a part of each effect: what was not below `least` may be tested again.
@@ -67,10 +66,10 @@ static bool is_forgivable(const struct arm_record *a, double least)
 
 static void forgive(struct tuner *t, double least)
 {
-    for (size_t i = 0; i < TUNER_CLASSES_MAX; i++) {
+    for (size_t i = 0; i < t->n_classes; i++) {
         struct class_memory *c = &t->class[i];
 
-        for (uint8_t k = 0; c->used && k < t->n_knobs; k++)
+        for (uint8_t k = 0; k < t->n_knobs; k++)
             for (size_t j = 0; j < TUNER_ARMS_MAX; j++) {
                 struct arm_record *a = &c->knob[k].arm[j];
 
@@ -82,8 +81,8 @@ static void forgive(struct tuner *t, double least)
 
 static bool has_gained(const struct tuner *t)
 {
-    for (size_t i = 0; i < TUNER_CLASSES_MAX; i++)
-        if (t->class[i].used && t->class[i].accepts > 0)
+    for (size_t i = 0; i < t->n_classes; i++)
+        if (t->class[i].accepts > 0)
             return true;
     return false;
 }
@@ -124,7 +123,7 @@ static bool is_worth_a_try(const struct tuner *t)
 {
     for (uint8_t k = 0; k < t->n_knobs; k++)
         for (size_t j = 0; j < TUNER_ARMS_MAX; j++)
-            if (is_forgivable(&t->active->knob[k].arm[j], 0.5 * t->params.delta))
+            if (is_forgivable(&t->active->knob[k].arm[j], 0.0))
                 return true;
     return false;
 }
@@ -133,13 +132,13 @@ bool settle_exhausted(struct tuner *t)
 {
     struct settle *s = &t->settle;
 
-    if (t->k.settle_levels < TRY_LEVEL || s->tried || s->level > 0 || !t->policy->moves ||
-        has_gained(t) || !is_worth_a_try(t))
+    if (t->k.settle_levels < TRY_LEVEL || t->now < s->try_next || s->level > 0 ||
+        !t->policy->moves || has_gained(t) || !is_worth_a_try(t))
         return false;
-    s->tried = true;
     s->try_until = t->now + t->k.settle_try;
+    s->try_next = t->now + t->k.retest_first;
     set_level(t, TRY_LEVEL);
-    forgive(t, 0.5 * t->params.delta);
+    forgive(t, 0.0);
     return true;
 }
 

@@ -58,8 +58,6 @@ int tuner_init(struct tuner *t, const struct policy *policy, const struct tuner_
             return r;
     }
     memset(t, 0, offsetof(struct tuner, class));
-    for (size_t i = 0; i < TUNER_CLASSES_MAX; i++)
-        t->class[i].used = false;
     t->policy = policy;
     t->params = config->params;
     t->k = tuner_const_default;

@@ -28,7 +28,7 @@ struct tuner_const { /* values and reasons: constants.c */
     double futile_z;
     double guard_min, guard_z, guard_dips;
     uint32_t coarse;
-    uint32_t check_first, check_max, check_quads;
+    uint32_t check_first, check_max, check_quads, check_blind;
     double load_moved, load_moved_z;
     uint32_t load_gap;
     uint32_t alarm_gap;
@@ -79,7 +79,6 @@ struct open_test { /* sums of a test that was interrupted */
 };
 
 struct class_memory {
-    bool used;
     bool joint_due; /* several knobs moved: the combination is compared with the baseline */
     uint32_t workload;
     int32_t bucket;
@@ -100,11 +99,10 @@ struct class_memory {
     struct knob_memory knob[TUNER_KNOBS_MAX];
 };
 
-struct settle {             /* does the objective still move after the settling windows? */
-    uint32_t level;         /* 0: block and settle are those of the operator */
-    uint32_t block, settle; /* ... which are */
-    bool tried;             /* long blocks were tried for want of any gain */
-    uint64_t try_until;
+struct settle {                   /* does the objective still move after the settling windows? */
+    uint32_t level;               /* 0: block and settle are those of the operator */
+    uint32_t block, settle;       /* ... which are */
+    uint64_t try_until, try_next; /* of long blocks where short ones found nothing */
     uint32_t n, n_known;
     double sum, square, weight; /* of all quads: drift x effect, its square, effect^2 */
     double known_sum, known_weight,
@@ -181,7 +179,8 @@ struct tuner {
     struct quad quad;
     struct tuner_trial view;
     struct tuner_decision decision;
-    struct class_memory class[TUNER_CLASSES_MAX];
+    size_t n_classes;
+    struct class_memory class[TUNER_CLASSES_MAX]; /* not touched before it is needed */
 };
 
 /* ---- constants.c */

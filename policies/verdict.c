@@ -205,6 +205,8 @@ static void keep(struct tuner *t, double gain)
         c->joint_due = false;
     longer = longer < t->k.check_first ? t->k.check_first : longer;
     c->check_interval = longer > t->k.check_max ? t->k.check_max : longer;
+    if (c->bucket == LOAD_UNKNOWN) /* only a check can tell that the load is another one */
+        c->check_interval = t->k.check_blind;
     c->check_at = t->now + c->check_interval;
     t->alarm_ok = t->now + t->k.alarm_gap;
     keep_guard_levels(t, q->ga);

@@ -203,6 +203,8 @@ int cmd_replay(const struct options *o)
             err = replay_line(&r, line, o);
         }
     }
+    if (err == 0 && r.windows == 0)
+        err = -EINVAL;
     if (err < 0)
         fprintf(stderr, "tunesim: %s:%lu: %s\n", o->files[0], at,
                 f ? "not a trace" : strerror(errno));

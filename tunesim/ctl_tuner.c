@@ -54,6 +54,7 @@ static const struct {
     COUNT("coarse", k.coarse),
     COUNT("check_first", k.check_first),
     COUNT("check_max", k.check_max),
+    COUNT("check_blind", k.check_blind),
     COUNT("check_quads", k.check_quads),
     REAL("load_moved", k.load_moved),
     COUNT("load_gap", k.load_gap),
