@@ -258,8 +258,12 @@ static void take_row(struct pg_cluster *c, const PGresult *res)
     a.has_active = get_double(res, 1, &a.active_s);
     a.standby = PQgetvalue(res, 0, 2)[0] == 't';
     a.epoch = hash(PQgetvalue(res, 0, 3));
+    a.raw = a.work;
     if (c->counts_own)
         a.work = a.work > c->sent_own ? a.work - c->sent_own : 0;
+    /* A backend hands its counts in at most once a second, ours too: until then we have subtracted too much. */
+    if (a.epoch == c->answer.epoch && a.raw >= c->answer.raw && a.work < c->answer.work)
+        a.work = c->answer.work;
     c->answer = a;
     c->ok = true;
 }
