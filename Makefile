@@ -2,7 +2,9 @@
 # tunerd: everything is built into $(BUILD).  `make help` lists the goals.
 
 BUILD   ?= build
-CC      ?= gcc
+ifeq ($(origin CC),default)
+CC := gcc
+endif
 PREFIX  ?= /usr
 DESTDIR ?=
 SYSCONFDIR ?= /etc
@@ -11,7 +13,7 @@ VERSION := 0.1
 
 # ---- what Debian has to provide: the one place that names it -------------------------------------
 # To build and run.
-DEPS_BUILD := gcc make git pkgconf libc6-dev libsystemd-dev libinih-dev libpfm4-dev libpq-dev \
+DEPS_BUILD := gcc make git pkgconf libc6-dev libsystemd-dev libinih-dev libpfm4-dev libnl-3-dev libnl-genl-3-dev libpq-dev \
 	libsqlite3-dev libsmartcols-dev libjson-c-dev
 # For `make check` and its relatives.
 DEPS_TEST := libcmocka-dev dbus postgresql jq procps util-linux clang libclang-rt-14-dev valgrind
@@ -31,7 +33,7 @@ $(GOALS_AFTER_DEPS): deps
 	@:
 else
 
-PKGS   := libsystemd libpq sqlite3 smartcols json-c
+PKGS   := libsystemd libnl-3.0 libnl-genl-3.0 libpq sqlite3 smartcols json-c
 WARN   := -Wall -Wextra -Wshadow -Wconversion -Wformat=2 -Werror=format-security -Wvla \
 	-Wmissing-prototypes -Wstrict-prototypes -Wswitch-enum -Werror
 OPT    ?= -O2
@@ -45,6 +47,10 @@ endif
 endif
 LDFLAGS += -pie -Wl,-z,relro,-z,now,--as-needed $(SAN)
 LIBS   := $(shell pkg-config --libs $(PKGS)) -linih -lpfm -lm
+
+# `make V=1` shows the commands.
+Q      := $(if $(V),,@)
+say     = $(if $(V),,@printf '  %-5s%s\n' $(1) $@)
 
 srcs    = $(sort $(wildcard $(1)/*.c))
 objs    = $(patsubst %.c,$(BUILD)/obj/%.o,$(call srcs,$(1)))
@@ -60,22 +66,26 @@ $(BUILD)/libpolicies.a: $(POLICY_OBJS)
 $(BUILD)/libtunerd.a: $(DAEMON_OBJS)
 $(BUILD)/%.a:
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(Q)$(AR) rcs $@ $^
 
 ARCHIVES := $(BUILD)/libtunerd.a $(BUILD)/libpolicies.a
 $(BUILD)/tunerd: $(BUILD)/obj/daemon/main.o $(ARCHIVES)
 $(BUILD)/tunectl: $(call objs,tunectl) $(ARCHIVES)
 $(BUILD)/demo-plant: $(call objs,demo) $(ARCHIVES)
 $(BUILD)/tunerd $(BUILD)/tunectl $(BUILD)/demo-plant:
-	$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
+	$(call say,LINK)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS)
 $(BUILD)/tunesim: $(call objs,tunesim) $(BUILD)/libpolicies.a
-	$(CC) $(LDFLAGS) -o $@ $^ -linih -lm
+	$(call say,LINK)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $^ -linih -lm
 $(BUILD)/test_%: $(BUILD)/obj/tests/test_%.o $(ARCHIVES)
-	$(CC) $(LDFLAGS) -o $@ $< $(ARCHIVES) $(LIBS) -lcmocka
+	$(call say,LINK)
+	$(Q)$(CC) $(LDFLAGS) -o $@ $< $(ARCHIVES) $(LIBS) -lcmocka
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 # Tests use cmocka's macros, which convert and shadow freely.
 $(BUILD)/obj/tests/%.o: WARN := -Wall -Wextra -Werror
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)

@@ -2,7 +2,7 @@
 /* org.tunerd.Tuner1 on the system bus. The daemon works without a bus and keeps trying to get one.
  *
  *  bus name org.tunerd.Tuner1, object /org/tunerd/Tuner1, interface org.tunerd.Tuner1
- *  methods, for everyone:   GetStatus() -> s JSON (status.h)      Dump() -> s JSON with configuration
+ *  methods, for everyone:   GetStatus() -> s JSON (status.h)      Dump() -> s that JSON, a newline, the configuration
  *  methods, uid 0 or polkit action org.tunerd.Tuner1.change:
  *    Tune(t seconds)  Observe(t seconds)  Pause(t seconds, b baseline)     seconds 0: until reboot
  *    Resume()         end of a pause: back to the mode before it

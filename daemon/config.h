@@ -100,6 +100,8 @@ const struct profile *config_profile(const struct config *c, const char *name);
 
 /* --dump-config: every option with its value, as a file that can be read again; profiles after it. */
 int config_dump(const struct config *c, FILE *f);
+/* One profile as a file that can be read again, ranges as cut by [limits]. */
+int config_dump_profile(const struct profile *p, FILE *f);
 /* The commented tunerd.conf with defaults, from the same table: `tunerd --dump-defaults`. */
 int config_dump_defaults(FILE *f);
 

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum knob_step { KNOB_LOG, KNOB_TOGGLE };
 
@@ -24,6 +25,7 @@ struct knob_def {
     bool scaled;                 /* the kernel recomputes it at hotplug and domain rebuild */
     double kernel_default;       /* documented default where it is a constant, else 0 */
 };
+/* Rows of one home are in the order of their restoration. */
 extern const struct knob_def knob_table[];
 extern const size_t knob_table_size;
 const struct knob_def *knob_find(const char *name); /* NULL: unknown */
@@ -42,6 +44,12 @@ const char *knob_state_name(enum knob_state s);
 enum knob_fate { KNOB_FATE_RETRY, KNOB_FATE_REFUSED, KNOB_FATE_GONE, KNOB_FATE_DENIED, KNOB_FATE_BROKEN };
 enum knob_fate knob_fate(int error);
 
+/* What the kernel's rescale of a `scaled` knob rests on. */
+struct knob_scale {
+    int mode;                  /* tunable_scaling: 0 none, 1 log, 2 linear; -1: not known */
+    unsigned int cpus;         /* online; 0: not known */
+};
+
 struct knob {
     const struct knob_def *def;
     const char *path;          /* static; the home found on this kernel, NULL if none */
@@ -50,7 +58,8 @@ struct knob {
     int error;                 /* -errno behind the state */
     char reason[160];
     bool has_original;
-    uint64_t original;         /* value at first start of this boot (from the journal, else as read) */
+    uint64_t original;         /* value at first start of this boot (from the journal, else as read); of a scaled knob:
+                                * what the kernel would have made of it for the CPUs that are online now */
     uint64_t current;          /* last value read */
     bool has_ours;
     uint64_t ours;             /* what we wrote last and read back (may be rounded by the kernel) */
@@ -59,7 +68,15 @@ struct knob {
     uint64_t foreign_real_ns;  /* ... and when it was noticed */
     int32_t foreign_pid;       /* writer where the kernel told it, else 0 */
     char foreign_comm[32];     /* "" when it had exited */
+    char foreign_unit[64];     /* ... its systemd unit, "" likewise */
     uint64_t writes;           /* since start */
+    uint64_t limit_min, limit_max; /* range of knob_write; the safe range until the caller sets [limits]. The original is
+                                * allowed whatever they say */
+    bool adopted;              /* found in force at start, from an earlier process of ours: has_ours is true then too */
+    bool uncommitted;          /* in force, but the kernel will drop it at hotplug: see note */
+    char note[160];            /* what a person should know of the last write, "" if nothing */
+    uint64_t original_found;   /* as it was read, when the scale was original_scale */
+    struct knob_scale original_scale, ours_scale;
 };
 
 #define KNOBS_MAX 16
@@ -74,6 +91,9 @@ struct knobs {
 /* Probes every row of the table: finds the home, reads it, opens it for writing without writing. Adopts originals
  * from the journal. Never fails as a whole; each knob has its state. */
 void knobs_init(struct knobs *ks, const struct sysio *io, struct undo *undo, bool dry_run);
+/* Why no knob can be written on this host, in one sentence for people (container, lockdown, debugfs, kernel without the
+ * knobs). 0 and "" when at least one can; else -errno. */
+int knobs_why_not(const struct knobs *ks, const struct sysio *io, char *buf, size_t size);
 struct knob *knobs_find(struct knobs *ks, const char *name); /* NULL: unknown */
 
 /* The whole path of a write: bounds, read and compare (a value that is not ours -> KNOB_FOREIGN, -ESTALE), journal
@@ -93,3 +113,11 @@ int knobs_restore(struct knobs *ks, const char *why);
 
 /* `tunectl release`: a foreign knob is ours again, the value found is its new original. -ENOENT, -EINVAL (not foreign). */
 int knob_release(struct knobs *ks, struct knob *k);
+
+/* What `tunectl restore` does: everything of the journal, without a daemon. One line for each item to `report` (may be
+ * NULL). Number of items that could not be restored (0: all well; those of others are left alone and not counted), or
+ * -errno when the journal cannot be read. */
+int knobs_restore_from_journal(const struct sysio *io, const char *undo_path, const char *boot_id, FILE *report);
+
+/* Every path that a service unit has to leave writable, one a line, each with '-' before it (may be missing). */
+void knobs_print_write_paths(FILE *f);

@@ -17,6 +17,7 @@
     M(NEWIDLE_PER_S,     "newidle_per_s",     "1/s",          "newidle balance attempts, all domains")               \
     M(NEWIDLE_FAIL_RATIO,"newidle_fail_ratio","ratio",        "newidle attempts that found tasks but moved none")    \
     M(NEWIDLE_GAIN_PER_S,"newidle_gain_per_s","1/s",          "tasks pulled by newidle balance")                     \
+    M(NEWIDLE_PER_IDLE,  "newidle_per_idle",  "ratio",        "newidle attempts each time that a CPU ran out of tasks") \
     M(HOT_GAIN_RATIO,    "hot_gain_ratio",    "ratio",        "pulled tasks that were cache-hot")                    \
     M(AFFINE_PER_S,      "affine_per_s",      "1/s",          "wake-ups pulled to the waker by wake_affine")         \
     M(PSI_CPU_SOME,      "psi_cpu_some",      "%",            "time with at least one task waiting for a CPU")       \
@@ -26,6 +27,24 @@
     M(PSI_MEMORY_FULL,   "psi_memory_full",   "%",            "time with all tasks waiting for memory")              \
     M(SWITCHES_PER_S,    "switches_per_s",    "1/s",          "context switches (perf)")                             \
     M(MIGRATIONS_PER_S,  "migrations_per_s",  "1/s",          "CPU migrations (perf)")                               \
+    M(INSTRUCTIONS_PER_S,"instructions_per_s","1/s",         "instructions (perf)")                                 \
+    M(CYCLES_PER_S,      "cycles_per_s",      "1/s",          "CPU cycles (perf)")                                   \
+    M(IPC,               "ipc",               "ratio",        "instructions per cycle (perf)")                       \
+    M(CACHE_MISSES_PER_S,"cache_misses_per_s","1/s",          "last-level cache misses (perf)")                      \
+    M(BRANCH_MISSES_PER_S,"branch_misses_per_s","1/s",        "mispredicted branches (perf)")                        \
+    M(WORKLOAD_RUNNING, "workload_running", "threads", "mean number of the workload's threads on a CPU (taskstats)") \
+    M(WORKLOAD_WAITING, "workload_waiting", "threads", "mean number of them waiting for one (taskstats)")            \
+    M(WORKLOAD_WAIT_NS, "workload_wait_ns", "ns/timeslice", "their run-queue wait per timeslice (taskstats)")        \
+    M(WORKLOAD_VOLUNTARY_PER_S, "workload_voluntary_per_s", "1/s", "their voluntary context switches (taskstats)")   \
+    M(WORKLOAD_INVOLUNTARY_PER_S, "workload_involuntary_per_s", "1/s", "their involuntary context switches (taskstats)")\
+    M(CGROUP_RUNNING, "cgroup_running", "threads", "CPU time per second of the workload's cgroup (cpu.stat)")        \
+    M(CGROUP_THROTTLED, "cgroup_throttled", "%", "its periods in which cpu.max stopped it (cpu.stat)")               \
+    M(CGROUP_PSI_CPU_SOME, "cgroup_psi_cpu_some", "%", "its time with a task waiting for a CPU")                     \
+    M(CGROUP_PSI_CPU_FULL, "cgroup_psi_cpu_full", "%", "its time with all tasks waiting for a CPU")                  \
+    M(CGROUP_PSI_IO_SOME, "cgroup_psi_io_some", "%", "its time with a task waiting for I/O")                         \
+    M(CGROUP_PSI_MEMORY_SOME, "cgroup_psi_memory_some", "%", "its time with a task waiting for memory")              \
+    M(STEAL, "steal", "%", "CPU time that the hypervisor gave to others")                                            \
+    M(LOADAVG, "loadavg", "threads", "load average over one minute")                                                 \
     M(CPUS_ONLINE,       "cpus_online",       "CPUs",         "CPUs online at the end of the window")                \
     M(TPS,               "tps",               "1/s",          "transactions (commits + rollbacks) of the application") \
     M(ACTIVE,            "active",            "threads",      "mean number of active sessions (application)")        \

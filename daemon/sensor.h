@@ -29,6 +29,9 @@ struct sensor_def {
     /* Adds this source's metrics to w (start_ns and end_ns are set). No allocation. */
     int (*read)(struct sensor *s, const struct sysio *io, struct window *w);
     void (*close)(struct sensor *s);
+    /* The workload has changed to that of this process (0: none); NULL for a sensor of the whole host. May
+     * allocate. Called while open only, and again after each open. */
+    void (*follow)(struct sensor *s, const struct sysio *io, int32_t pid);
 };
 
 struct sensor {
@@ -38,6 +41,7 @@ struct sensor {
     char reason[160];  /* for people; empty when OK */
     bool is_open;
     uint32_t retry_in; /* windows until open() is tried again */
+    uint32_t failures; /* readings that failed in a row */
     void *private;     /* owned */
 };
 
@@ -48,9 +52,10 @@ struct sensors {
     struct sensor s[SENSORS_MAX];
     uint64_t last_ns;       /* end of the last window; 0: none yet */
     uint64_t index;
+    int32_t workload; /* a process of the workload that is followed; 0: none */
 };
 
-extern const struct sensor_def *const sensor_table[]; /* NULL-terminated: schedstat, psi, perf, topology */
+extern const struct sensor_def *const sensor_table[]; /* NULL-terminated */
 
 int sensors_init(struct sensors *ss, const struct sysio *io);
 void sensors_done(struct sensors *ss);
@@ -58,6 +63,29 @@ void sensors_done(struct sensors *ss);
  * counters: its window is empty. Between two calls of less than 1 ms nothing is valid. A sensor's own trouble
  * is in its state, never an error here. */
 void sensors_read(struct sensors *ss, uint64_t now_ns, uint64_t real_ns, struct window *ret);
+/* The sensors of a workload (cgroup, taskstats) follow that of this process from now on; 0: of none. Not in a tick. */
+void sensors_follow(struct sensors *ss, int32_t pid);
+
+/* What decides whether knobs can act here at all, from the host sensor. */
+enum lockdown { LOCKDOWN_UNKNOWN, LOCKDOWN_NONE, LOCKDOWN_INTEGRITY, LOCKDOWN_CONFIDENTIALITY };
+struct host_state {
+    enum lockdown lockdown;
+    bool sched_ext;         /* a BPF scheduler runs: the fair class's knobs hardly act */
+    char sched_ext_ops[64]; /* its name; "" */
+};
+void sensors_host(const struct sensors *ss, struct host_state *ret);
+/* Balancing in the last window by level of the domains, from schedstat. */
+struct sensor_balance {
+    double attempts_per_s, balanced_per_s, failed_per_s, gained_per_s, hot_gained_per_s;
+};
+struct sensor_domain {
+    char name[16]; /* "MC"; "domain1" where the kernel does not say (before 6.14) */
+    uint32_t domains;
+    struct sensor_balance busy, idle, newidle;
+    double affine_per_s, wake_remote_per_s;
+};
+/* How many, borrowed until the next reading; 0: not known, as while kernel.sched_schedstats is 0. */
+size_t sensors_domains(const struct sensors *ss, const struct sensor_domain **ret);
 /* Host facts from the topology sensor, for status: CPUs online as text ("0-3"), counts. */
 struct topology {
     uint32_t cpus_online, packages, nodes;

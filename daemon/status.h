@@ -20,14 +20,15 @@
  *    "knobs": [ { "name": "migration_cost_ns", "what": "...", "path": "/sys/..." | null, "unit": "ns", "state": "ok",
  *                 "reason": "", "original": 500000 | null, "current": 500000 | null, "ours": null, "kernel_default": 500000 | null,
  *                 "min": 10000 | null, "max": 5000000 | null, "in_profile": true, "writes": 0,
- *                 "foreign": null | { "value": 700000, "when": 1764542191.0, "pid": 123 | null, "comm": "bash" | null } } ],
+ *                 "foreign": null | { "value": 700000, "when": 1764542191.0, "pid": 123 | null, "comm": "bash" | null,
+ *                                           "unit": "ssh.service" | null } } ],
  *    "trial": null | { "kind": "test" | "check" | "joint", "knob": "migration_cost_ns", "incumbent": 500000, "candidate": 62500,
  *               "arm": "incumbent" | "candidate" | "settling", "position": 4, "length": 14,
  *               "quads": 2, "mean_pct": 1.2 | null, "lo_pct": .. | null, "hi_pct": .. | null, "e": 3.1 | null, "bar": 50 },
  *    "decisions": [ DECISION... newest first, at most 10 ],
- *    "counters": { "windows": 17, "missing": 1, "moves": 0, "writes": 0, "debt_pct_windows": 0.0 },
- *    "sensors": [ { "name": "schedstat", "what": "...", "state": "ok", "reason": "",
- *                   "metrics": { "runq_wait_ns": 1.0 | null, ... } } ],
+ *    "counters": { "windows": 17, "missing": 1, "moves": 0, "writes": 0, "unrestored": 0, "debt_pct_windows": 0.0 },
+ *    "sensors": [ { "name": "schedstat", "what": "...", "state": "ok", "reason": "" } ],
+ *    "metrics": { "runq_wait_ns": 1.0 | null, ... },            // of the last window
  *    "store": { "path": "...", "state": "ok" | "unavailable", "reason": "" } }
  *
  *  DECISION: { "time": 1764542191.5, "window": 120, "class": "postgresql/24", "what": "accept" | "reject" | "abort" | "rollback" |

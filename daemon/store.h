@@ -58,7 +58,9 @@ int store_each_class(struct store *s, const char *fingerprint, int (*f)(const st
 /* Newest first; stops after `limit` or when f returns non-zero, which is returned. */
 int store_each_decision(struct store *s, size_t limit, int (*f)(const struct store_decision *d, void *u), void *u);
 
-/* Writes the windows of the last `windows` (0: all) as CSV with a header line, oldest first: input of `tunesim replay`. */
+/* Writes the last `windows` windows (0: all) as CSV, oldest first; the header line names the columns, in this order:
+ * window,real_time,objective,load,workload,bucket,disturbed,event,reason,arm, then one column a knob by its name, then the
+ * other metrics by theirs. Readers go by name. An empty field is not known; disturbed is 0 or 1. */
 int store_write_trace(struct store *s, size_t windows, FILE *f);
 
 int store_flush(struct store *s);

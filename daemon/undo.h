@@ -7,15 +7,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { UNDO_ITEMS_MAX = 64, UNDO_ID_MAX = 200, UNDO_TEXT_MAX = 64 };
+enum { UNDO_ITEMS_MAX = 64, UNDO_ID_MAX = 200, UNDO_TEXT_MAX = 64, UNDO_SCALE_MAX = 16 };
 
 /* Values are texts, exactly as written to the file, without newline. */
 struct undo_item {
     char id[UNDO_ID_MAX];            /* path, or path#TOKEN */
-    char original[UNDO_TEXT_MAX];
+    char original[UNDO_TEXT_MAX];    /* "" = lost: the line was damaged; such an item is foreign */
     char confirmed[UNDO_TEXT_MAX];   /* "" = none yet */
     char intended[UNDO_TEXT_MAX];    /* "" = nothing pending */
     uint64_t real_ns;                /* of the last change */
+    char original_scale[UNDO_SCALE_MAX]; /* what the kernel's rescale rested on when `original` was found; "" = not scaled */
+    char scale[UNDO_SCALE_MAX];      /* ... and at the last write */
     bool foreign;                    /* taken by somebody else: never restored, remembered over restarts */
 };
 
@@ -36,10 +38,17 @@ struct undo_item *undo_find(struct undo *u, const char *id); /* NULL: none */
 /* Before a write: the item is created with `original` if it is new, `intended` is set, and the file is on disk when this
  * returns 0. On -errno nothing may be written to the knob. */
 int undo_intend(struct undo *u, const char *id, const char *original, const char *intended);
-/* After the read-back. */
+/* The same for a value that the kernel rescales. */
+int undo_intend_scaled(struct undo *u, const char *id, const char *original, const char *intended, const char *original_scale,
+                       const char *scale);
+/* After the read-back. This and the following change memory even when the file cannot be written (-errno): the next
+ * success repairs it. -ENOENT: no such item. */
 int undo_confirm(struct undo *u, const char *id, const char *value);
 int undo_set_foreign(struct undo *u, const char *id, bool foreign);
-/* The original is back (or the item was given up): the line goes. The empty journal is a file with its header. */
+/* The same for an item that need not exist yet. */
+int undo_add_foreign(struct undo *u, const char *id, const char *original, const char *original_scale);
+/* The original is back (or the item was given up): the line goes; without it, 0. The empty journal is a file with its
+ * header. */
 int undo_forget(struct undo *u, const char *id);
 
 /* Is `current` one of the values that we may have left behind? */

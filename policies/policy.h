@@ -123,6 +123,7 @@ enum tuner_reason {
     TUNER_WHY_NOT_RESHOWN,   /* check: it was not */
     TUNER_WHY_ADOPTED,       /* value taken over from a previous process */
     TUNER_WHY_FOREIGN,       /* a knob of the trial was taken away from us */
+    TUNER_WHY_SETTLING,      /* the objective settles more slowly than thought: longer blocks from now on */
     TUNER_WHY_COUNT
 };
 

@@ -19,4 +19,5 @@ put 644 "$b/tunerd.service" "$UNITDIR/tunerd.service"
 put 644 systemd/tunerd.tmpfiles "$p/lib/tmpfiles.d/tunerd.conf"
 put 644 systemd/org.tunerd.Tuner1.conf "$p/share/dbus-1/system.d/org.tunerd.Tuner1.conf"
 put 644 systemd/org.tunerd.Tuner1.policy "$p/share/polkit-1/actions/org.tunerd.Tuner1.policy"
+put 644 tunectl/completion.bash "$p/share/bash-completion/completions/tunectl"
 for m in man/*.[1-8]; do [ ! -e "$m" ] || put 644 "$m" "$p/share/man/man${m##*.}/${m##*/}"; done

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Load classes and the level alarm: vectors, hysteresis, loads that cannot be observed. */
+#include "load.h"
+
+#include "check.h"
+
+#include <math.h>
+
+static const struct load_config config = { .width = 0.22314355131420976, .margin = .15, .dwell = 2, .lost = 12 };
+
+static void test_vector(void **state)
+{
+    static const struct {
+        int n;
+        double load;
+    } in[] = { { 3, 100 }, { 6, 112 }, { 6, 118 }, { 5, 200 }, { 5, 101 } };
+    static const int want[] = { 21, 21, 21, 21, 21, 21, 21, 21, 21, 21, 21, 21, 21,
+                                21, 21, 21, 21, 21, 21, 24, 24, 24, 24, 24, 21 };
+    struct load_config c = config;
+    struct load_track l;
+    size_t k = 0;
+
+    (void)state;
+    c.dwell = 3;
+    load_init(&l, &c);
+    for (size_t i = 0; i < sizeof in / sizeof in[0]; i++)
+        for (int j = 0; j < in[i].n; j++) {
+            (void)load_update(&l, load_log(in[i].load));
+            assert_int_equal(l.bucket, want[k++]);
+        }
+}
+
+static void test_unobservable(void **state)
+{
+    struct load_track l;
+
+    (void)state;
+    load_init(&l, &config);
+    assert_true(load_update(&l, load_log(NAN)));
+    assert_int_equal(l.bucket, LOAD_UNKNOWN);
+    assert_true(isnan(load_smooth(&l)));
+    assert_false(load_update(&l, load_log(0.0)));
+    assert_true(load_update(&l, load_log(50.0)));
+    assert_int_not_equal(l.bucket, LOAD_UNKNOWN);
+    for (int i = 0; i < 11; i++)
+        assert_false(load_update(&l, load_log(-1.0))); /* a short gap changes nothing */
+    assert_false(load_update(&l, load_log(50.0)));
+    for (int i = 0; i < 11; i++)
+        assert_false(load_update(&l, load_log(NAN)));
+    assert_true(load_update(&l, load_log(NAN)));
+    assert_int_equal(l.bucket, LOAD_UNKNOWN);
+}
+
+/* Finite whatever comes; steady noise of 3 % never changes the class of a load in its middle. */
+static void test_properties(void **state)
+{
+    uint64_t s = check_seed("test_load");
+    struct load_track l;
+    double middle = exp(21 * config.width);
+
+    (void)state;
+    load_init(&l, &config);
+    (void)load_update(&l, load_log(middle));
+    for (int i = 0; i < 100000; i++)
+        assert_false(load_update(&l, load_log(middle * exp(.03 * check_normal(&s)))));
+    for (int i = 0; i < 100000; i++) {
+        double v = stat_uniform(&s) < .1 ? INFINITY : exp(1000.0 * (stat_uniform(&s) - .5));
+
+        (void)load_update(&l, load_log(v));
+        assert_true(isfinite(l.smooth));
+    }
+}
+
+static void test_level(void **state)
+{
+    const struct level_config c = { .slack = 1.0, .bar = 10.0 };
+    uint64_t s = check_seed("test_load"), t = 0;
+    int alarms = 0, delay = 0;
+
+    (void)state;
+    for (int r = 0; r < 200; r++) {
+        struct level v;
+
+        level_init(&v);
+        for (int i = 0; i < 500; i++)
+            alarms += level_update(&v, &c, .03 * check_normal(&s), t++);
+        for (int i = 0; i < 100; i++) {
+            delay++;
+            if (level_update(&v, &c, -.15 + .03 * check_normal(&s), t++))
+                break;
+        }
+    }
+    assert_true(alarms <= 20);        /* in 100,000 windows */
+    assert_true(delay <= 200 * 8);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_vector),
+        cmocka_unit_test(test_unobservable),
+        cmocka_unit_test(test_properties),
+        cmocka_unit_test(test_level),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
