@@ -29,7 +29,7 @@ static const struct tuner_decision *take(struct control *c, const struct knob *k
 static void tell_foreign(struct control *c, const struct knob *k)
 {
     char old[40], new[40], who[160], text[480];
-    double ours = k->has_ours ? (double)k->ours : (double)k->original;
+    double ours = (double)k->foreign_old;
 
     (void)control_value_text(k, ours, old, sizeof old);
     (void)control_value_text(k, (double)k->foreign_value, new, sizeof new);
@@ -85,7 +85,7 @@ void control_apply(struct control *c, const struct tuner_decision *d)
 
 void control_verify(struct control *c)
 {
-    uint32_t rescaled = 0, changed = knobs_verify(&c->knobs, &rescaled);
+    uint64_t rescaled = 0, changed = knobs_verify(&c->knobs, &rescaled);
 
     for (size_t i = 0; i < c->knobs.n; i++) {
         struct knob *k = &c->knobs.k[i];

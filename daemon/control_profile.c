@@ -23,8 +23,35 @@ static void set_guards(struct control *c, struct tuner_config *tc)
     tc->n_guards = c->n_guards;
 }
 
+static struct tuner_knob knob_for_tuner(const struct knob *k, const struct knob_range *range, double baseline)
+{
+    struct tuner_knob t = { .scale = TUNER_SCALE_LOG, .baseline = baseline, .min = (double)range->min, .max = (double)range->max };
+
+    if (k->def->step == KNOB_LOG)
+        return t;
+    t.scale = TUNER_SCALE_CHOICE;
+    for (uint64_t v = range->min; v <= range->max && t.n_choices < TUNER_ARMS_MAX - 1; v++)
+        t.choices[t.n_choices++] = (double)v;
+    return t;
+}
+
+/* Domain knobs of 6.6 and later are there only when somebody asks for them. */
+static void show_domains(struct control *c)
+{
+    bool wanted = false;
+
+    for (size_t i = 0; i < c->profile->n_knobs; i++)
+        wanted = wanted || c->profile->knob[i].def->kind == KNOB_DOMAIN;
+    if (!wanted || control_mode(c) != MODE_TUNE)
+        return;
+    int r = knobs_show_domains(&c->knobs, "the profile lists a domain knob");
+    if (r < 0)
+        (void)log_errno(LOG_WARNING, r, "the scheduling domains cannot be shown, their knobs are left out: %m");
+}
+
 static void set_knobs(struct control *c, struct tuner_config *tc)
 {
+    show_domains(c);
     c->n_tuned = 0;
     for (size_t i = 0; i < c->profile->n_knobs && c->n_tuned < TUNER_KNOBS_MAX; i++) {
         const struct knob_range *range = &c->profile->knob[i];
@@ -32,12 +59,11 @@ static void set_knobs(struct control *c, struct tuner_config *tc)
         if (!k || (k->state != KNOB_OK && k->state != KNOB_FOREIGN))
             continue;
         double baseline = (double)(k->has_original ? k->original : k->current);
-        if (baseline <= 0)
+        if (k->def->step == KNOB_LOG && baseline <= 0)
             continue; /* no logarithmic steps from 0, and 0 has a meaning of its own: an administrator's choice */
         c->taken[c->n_tuned] = false;
         c->tuned[c->n_tuned] = k;
-        tc->knobs[c->n_tuned++] = (struct tuner_knob){ .scale = TUNER_SCALE_LOG, .baseline = baseline,
-                                                       .min = (double)range->min, .max = (double)range->max };
+        tc->knobs[c->n_tuned++] = knob_for_tuner(k, range, baseline);
     }
     tc->n_knobs = c->n_tuned;
 }

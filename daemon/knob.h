@@ -10,7 +10,17 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum knob_step { KNOB_LOG, KNOB_TOGGLE };
+/* How a search goes from value to value: by ratios, or between values without an order (a toggle has two). */
+enum knob_step { KNOB_LOG, KNOB_TOGGLE, KNOB_CHOICE };
+
+/* What the file holds. */
+enum knob_kind {
+    KNOB_NUMBER,
+    KNOB_BOOL,    /* Y or N: 1 or 0 */
+    KNOB_WORD,    /* one of words[], in parentheses among others: its index */
+    KNOB_FEATURE, /* `token` or NO_token in a list: 1 or 0 */
+    KNOB_DOMAIN,  /* file `token` of every domain that is called one of words[], below the directory paths[] */
+};
 
 struct knob_def {
     const char *name;          /* "migration_cost_ns" */
@@ -24,6 +34,10 @@ struct knob_def {
     const char *commit_path[2];  /* file that must be rewritten with its own value after ours, or NULL */
     bool scaled;                 /* the kernel recomputes it at hotplug and domain rebuild */
     double kernel_default;       /* documented default where it is a constant, else 0 */
+    enum knob_kind kind;
+    const char *const *words;    /* NULL-terminated; see kind */
+    const char *token;
+    bool aside;                  /* every kernel has it: it alone does not make a host tunable */
 };
 /* Rows of one home are in the order of their restoration. */
 extern const struct knob_def knob_table[];
@@ -53,6 +67,7 @@ struct knob_scale {
 struct knob {
     const struct knob_def *def;
     const char *path;          /* static; the home found on this kernel, NULL if none */
+    char id[UNDO_ID_MAX];      /* in the journal: the path, for a part of a file with #PART */
     const char *commit_path;   /* static; or NULL */
     enum knob_state state;
     int error;                 /* -errno behind the state */
@@ -65,6 +80,7 @@ struct knob {
     uint64_t ours;             /* what we wrote last and read back (may be rounded by the kernel) */
     uint64_t ours_asked;       /* ... and what was asked for */
     uint64_t foreign_value;    /* KNOB_FOREIGN: the value found */
+    uint64_t foreign_old;      /* ... and the one that it replaced: ours or the original */
     uint64_t foreign_real_ns;  /* ... and when it was noticed */
     int32_t foreign_pid;       /* writer where the kernel told it, else 0 */
     char foreign_comm[32];     /* "" when it had exited */
@@ -77,9 +93,10 @@ struct knob {
     char note[160];            /* what a person should know of the last write, "" if nothing */
     uint64_t original_found;   /* as it was read, when the scale was original_scale */
     struct knob_scale original_scale, ours_scale;
+    uint64_t stamp;            /* KNOB_DOMAIN: of the files when it was found or written; another one after a rebuild */
 };
 
-#define KNOBS_MAX 16
+#define KNOBS_MAX 64
 struct knobs {
     const struct sysio *io;    /* borrowed */
     struct undo *undo;         /* borrowed */
@@ -105,11 +122,15 @@ int knob_write(struct knobs *ks, struct knob *k, uint64_t value, const char *why
 /* Reads every knob with ours or an original; tells the kernel's doing (rescale after hotplug: re-applied by the
  * caller) from somebody else's. Returns a bit mask (index in ks->k) of knobs that changed hands just now; their state is
  * KNOB_FOREIGN. *ret_rescaled: knobs whose value the kernel recomputed. */
-uint32_t knobs_verify(struct knobs *ks, uint32_t *ret_rescaled);
+uint64_t knobs_verify(struct knobs *ks, uint64_t *ret_rescaled);
 
 /* Puts every original back, knob by knob; those of others are left alone. Number of knobs that could not be
  * restored (0: all well). Journal lines of restored items are removed. */
 int knobs_restore(struct knobs *ks, const char *why);
+
+/* Since 6.6 the kernel shows its domains only while sched/verbose is Y: makes it so, with a line in the journal, and looks
+ * for the domain knobs again. For profiles that ask for one. 1: switched, 0: nothing to do, or -errno. */
+int knobs_show_domains(struct knobs *ks, const char *why);
 
 /* `tunectl release`: a foreign knob is ours again, the value found is its new original. -ENOENT, -EINVAL (not foreign). */
 int knob_release(struct knobs *ks, struct knob *k);

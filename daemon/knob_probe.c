@@ -12,6 +12,7 @@
 
 #define DEBUGFS_DIR "/sys/kernel/debug"
 #define SCHED_DIR   DEBUGFS_DIR "/sched"
+#define VERBOSE     SCHED_DIR "/verbose"
 
 /* 0 when there is such a file, whether or not it can be opened; -ENOENT, -EACCES... */
 static int look(const struct sysio *io, const char *path)
@@ -55,12 +56,16 @@ static void say_why_absent(const struct sysio *io, struct knob *k)
 {
     const char *why = "this kernel has no such knob";
 
-    if (look(io, DEBUGFS_DIR) == -ENOENT)
+    if (k->def->kind == KNOB_DOMAIN && look(io, DEBUGFS_DIR) == 0 && look(io, VERBOSE) == 0)
+        why = k->path ? "this host has no such scheduling domain"
+                      : "the kernel shows its domains only while " SCHED_DIR "/verbose is Y";
+    else if (look(io, DEBUGFS_DIR) == -ENOENT)
         why = "not found, and there is no debugfs, where it may be (debugfs=off)";
     else if (!is_mounted(io, DEBUGFS_DIR))
         why = "not found, and debugfs, where it may be, is not mounted";
     k->state = KNOB_ABSENT;
     k->error = -ENOENT;
+    k->path = k->commit_path = NULL;
     (void)copy_string(k->reason, sizeof k->reason, why);
 }
 
@@ -68,7 +73,7 @@ static void say_why_denied(const struct sysio *io, struct knob *k, int error)
 {
     char lockdown[32];
 
-    k->state = error == -EROFS ? KNOB_READONLY : knob_fate(error) == KNOB_FATE_DENIED ? KNOB_DENIED : KNOB_BROKEN;
+    k->state = error == -EROFS || error == -EXDEV ? KNOB_READONLY : knob_fate(error) == KNOB_FATE_DENIED ? KNOB_DENIED : KNOB_BROKEN;
     k->error = error;
     read_lockdown(io, lockdown, sizeof lockdown);
     if (error == -EPERM && *lockdown)
@@ -80,7 +85,9 @@ static void say_why_denied(const struct sysio *io, struct knob *k, int error)
     else if (error == -EROFS)
         (void)snprintf(k->reason, sizeof k->reason, "mounted read-only: a container, or the sandbox of the service");
     else if (error == -EBADMSG)
-        (void)snprintf(k->reason, sizeof k->reason, "does not hold a number");
+        (void)snprintf(k->reason, sizeof k->reason, "holds a value of an unknown form");
+    else if (error == -EXDEV)
+        (void)snprintf(k->reason, sizeof k->reason, "the values of the CPUs differ: left as they are");
     else
         (void)snprintf(k->reason, sizeof k->reason, "%s", strerror(-error));
 }
@@ -113,10 +120,10 @@ static void find_home(const struct sysio *io, struct knob *k)
 /* The journal knows this knob: the original is what it says; what is in force is ours, the original, or foreign. */
 static void take_up(struct knobs *ks, struct knob *k, const struct undo_item *i)
 {
-    char confirmed[UNDO_TEXT_MAX];
+    char confirmed[KNOB_TEXT_MAX];
     uint64_t original, v;
 
-    if (knob_parse(i->original, &original) < 0) {
+    if (knob_parse(k->def, i->original, &original) < 0) {
         k->state = KNOB_FOREIGN;
         k->error = -ESTALE;
         k->foreign_value = k->current;
@@ -136,12 +143,12 @@ static void take_up(struct knobs *ks, struct knob *k, const struct undo_item *i)
         (void)snprintf(k->reason, sizeof k->reason, "somebody else wrote it; left alone until `tunectl release %s`", k->def->name);
         return;
     }
-    if (k->current == k->original)
+    if (k->current == k->original && knob_is_whole(ks, k))
         return;
     const char *const left[] = { i->confirmed, i->intended };
     k->ours_scale = knob_scale_parse(i->scale);
     for (size_t n = 0; n < ELEMENTSOF(left); n++) {
-        if (!*left[n] || knob_parse(left[n], &v) < 0)
+        if (!*left[n] || knob_parse(k->def, left[n], &v) < 0)
             continue;
         k->has_ours = true;
         k->ours = k->ours_asked = v;
@@ -155,9 +162,40 @@ static void take_up(struct knobs *ks, struct knob *k, const struct undo_item *i)
         return;
     }
     k->adopted = true;
+    k->stamp = 0; /* which files were written is not known any more */
     knob_format(k, k->ours, confirmed, sizeof confirmed);
+    /* Copies may hold either. */
+    if (k->def->kind == KNOB_DOMAIN && knob_parse(k->def, i->intended, &k->ours_asked) == 0)
+        return;
     if (*i->intended && !ks->dry_run)
-        (void)undo_confirm(ks->undo, k->path, confirmed);
+        (void)undo_confirm(ks->undo, k->id, confirmed);
+}
+
+static void make_id(struct knob *k)
+{
+    switch (k->def->kind) {
+    case KNOB_NUMBER:
+    case KNOB_BOOL:
+    case KNOB_WORD:
+        (void)snprintf(k->id, sizeof k->id, "%s", k->path);
+        return;
+    case KNOB_FEATURE:
+        (void)snprintf(k->id, sizeof k->id, "%s#%s", k->path, k->def->token);
+        return;
+    case KNOB_DOMAIN:
+        (void)snprintf(k->id, sizeof k->id, "%s#%s/%s", k->path, k->def->words[0], k->def->token);
+        return;
+    }
+}
+
+/* The first reading. Copies of a domain that differ are expected where the journal knows of a write. */
+static int read_first(struct knobs *ks, struct knob *k, const struct undo_item *i)
+{
+    int r = knob_read(ks, k, &k->current);
+
+    if (r == -EXDEV && i && !i->foreign)
+        r = knob_parse(k->def, *i->confirmed ? i->confirmed : i->intended, &k->current) < 0 ? -EXDEV : 0;
+    return r;
 }
 
 void knob_probe(struct knobs *ks, struct knob *k)
@@ -168,25 +206,34 @@ void knob_probe(struct knobs *ks, struct knob *k)
     find_home(ks->io, k);
     if (!k->path)
         return;
-    r = knob_read(ks, k, &k->current);
+    make_id(k);
+    i = undo_find(ks->undo, k->id);
+    r = read_first(ks, k, i);
+    if (r == -ENODEV || (r == -ENOENT && k->def->kind == KNOB_FEATURE)) {
+        say_why_absent(ks->io, k);
+        return;
+    }
     if (r < 0) {
         say_why_denied(ks->io, k, r);
         return;
     }
     k->state = KNOB_OK;
+    k->error = 0;
+    k->reason[0] = '\0';
     k->has_original = true;
     k->original = k->original_found = k->current;
     if (k->def->scaled)
         k->original_scale = knob_scale_read(ks->io, k->commit_path);
-    i = undo_find(ks->undo, k->path);
+    if (k->def->kind == KNOB_DOMAIN)
+        k->stamp = knob_domain_stamp(ks->io, k);
     if (i)
         take_up(ks, k, i);
     if (k->state != KNOB_OK)
         return;
-    r = sysio_try_write(ks->io, k->path);
+    r = knob_try_write(ks, k);
     if (r < 0)
         say_why_denied(ks->io, k, r);
-    if (r == 0 && k->original == 0) {
+    if (r == 0 && k->original == 0 && k->def->step == KNOB_LOG) {
         /* Steps are ratios: none leads to 0 or away from it. Somebody meant it. */
         k->state = KNOB_READONLY;
         k->error = -ERANGE;
@@ -204,6 +251,36 @@ void knobs_init(struct knobs *ks, const struct sysio *io, struct undo *undo, boo
         ks->k[i].original_scale.mode = ks->k[i].ours_scale.mode = -1;
         knob_probe(ks, &ks->k[i]);
     }
+}
+
+int knobs_show_domains(struct knobs *ks, const char *why)
+{
+    char now[UNDO_TEXT_MAX];
+    int r;
+
+    if (look(ks->io, SCHED_DIR "/domains") == 0)
+        return 0;
+    r = knob_read_item(ks->io, VERBOSE, NULL, now, sizeof now);
+    if (r < 0)
+        return r;
+    if (ks->dry_run || strcmp(now, "Y") == 0)
+        return 0;
+    r = undo_intend(ks->undo, VERBOSE, now, "Y");
+    if (r < 0)
+        return r;
+    r = knob_write_text(ks->io, VERBOSE, "Y");
+    if (r < 0) {
+        (void)undo_forget(ks->undo, VERBOSE);
+        return r;
+    }
+    (void)undo_confirm(ks->undo, VERBOSE, "Y");
+    log_event(LOG_INFO,
+              &(struct log_event){ .id = LOG_ID_WRITE, .knob = "verbose", .old_value = now, .new_value = "Y", .reason = why },
+              VERBOSE ": %s → Y (%s)", now, why);
+    for (size_t i = 0; i < ks->n; i++)
+        if (ks->k[i].def->kind == KNOB_DOMAIN && !ks->k[i].has_ours && ks->k[i].state != KNOB_FOREIGN)
+            knob_probe(ks, &ks->k[i]);
+    return 1;
 }
 
 struct knob *knobs_find(struct knobs *ks, const char *name)
@@ -266,6 +343,8 @@ int knobs_why_not(const struct knobs *ks, const struct sysio *io, char *buf, siz
         buf[0] = '\0';
     for (size_t i = 0; i < ks->n; i++) {
         const struct knob *k = &ks->k[i];
+        if (k->def->aside)
+            continue;
         if (k->state == KNOB_OK || k->state == KNOB_FOREIGN)
             return 0;
         if (k->state != KNOB_ABSENT)
@@ -273,7 +352,7 @@ int knobs_why_not(const struct knobs *ks, const struct sysio *io, char *buf, siz
     }
     for (size_t w = 0; w < ELEMENTSOF(weight); w++)
         for (size_t i = 0; i < ks->n; i++)
-            if (ks->k[i].error == -weight[w])
+            if (!ks->k[i].def->aside && ks->k[i].error == -weight[w])
                 return why_denied(io, -weight[w], buf, size);
     return found < 0 ? why_denied(io, found, buf, size) : why_absent(io, buf, size);
 }

@@ -19,6 +19,9 @@ static bool verify_one(struct knobs *ks, struct knob *k, bool *ret_rescaled)
     *ret_rescaled = false;
     if (!k->path || !k->has_original)
         return false;
+    /* Files by the CPU: read where something of ours is in them; a write compares first anyway. */
+    if (k->def->kind == KNOB_DOMAIN && !k->has_ours)
+        return false;
     r = knob_read(ks, k, &current);
     if (r < 0) {
         if (k->state == KNOB_OK)
@@ -36,7 +39,7 @@ static bool verify_one(struct knobs *ks, struct knob *k, bool *ret_rescaled)
         return true;
     case KNOB_RESCALED:
         *ret_rescaled = k->has_ours;
-        if (!k->has_ours && !undo_find(ks->undo, k->path)) {
+        if (!k->has_ours && !undo_find(ks->undo, k->id)) {
             k->original = k->original_found = current;
             k->original_scale = knob_scale_read(ks->io, k->commit_path);
         } else {
@@ -54,16 +57,16 @@ static bool verify_one(struct knobs *ks, struct knob *k, bool *ret_rescaled)
     return false;
 }
 
-uint32_t knobs_verify(struct knobs *ks, uint32_t *ret_rescaled)
+uint64_t knobs_verify(struct knobs *ks, uint64_t *ret_rescaled)
 {
-    uint32_t lost = 0, all_rescaled = 0;
+    uint64_t lost = 0, all_rescaled = 0;
 
     for (size_t i = 0; i < ks->n; i++) {
         bool rescaled;
         if (verify_one(ks, &ks->k[i], &rescaled))
-            lost |= UINT32_C(1) << i;
+            lost |= UINT64_C(1) << i;
         if (rescaled)
-            all_rescaled |= UINT32_C(1) << i;
+            all_rescaled |= UINT64_C(1) << i;
     }
     if (ret_rescaled)
         *ret_rescaled = all_rescaled;
@@ -87,7 +90,7 @@ static void report(FILE *f, const char *fmt, ...)
 
 static int restored(struct knobs *ks, struct knob *k)
 {
-    int r = ks->dry_run ? 0 : undo_forget(ks->undo, k->path);
+    int r = ks->dry_run ? 0 : undo_forget(ks->undo, k->id);
 
     k->has_ours = k->adopted = k->uncommitted = false;
     k->note[0] = '\0';
@@ -99,7 +102,7 @@ static int restored(struct knobs *ks, struct knob *k)
 
 static int failed(const struct knobs *ks, const struct knob *k, int r, FILE *f)
 {
-    const struct undo_item *i = undo_find(ks->undo, k->path);
+    const struct undo_item *i = undo_find(ks->undo, k->id);
     const char *original = i ? i->original : "original";
 
     report(f, "%s: could not be restored to %s: %s", k->def->name, original, strerror(-r));
@@ -108,12 +111,17 @@ static int failed(const struct knobs *ks, const struct knob *k, int r, FILE *f)
 
 static void left_alone(const struct knob *k, FILE *f)
 {
-    report(f, "%s: left at %lu, which somebody else wrote (original %lu)", k->def->name, k->current, k->original);
+    char now[KNOB_TEXT_MAX], original[KNOB_TEXT_MAX];
+
+    knob_format(k, k->current, now, sizeof now);
+    knob_format(k, k->original, original, sizeof original);
+    report(f, "%s: left at %s, which somebody else wrote (original %s)", k->def->name, now, original);
 }
 
 /* 0: the original is there, or the knob is not ours to restore; -errno. */
 static int restore_knob(struct knobs *ks, struct knob *k, const char *why, FILE *f)
 {
+    char was[KNOB_TEXT_MAX], is[KNOB_TEXT_MAX];
     uint64_t current, original;
     int r;
 
@@ -124,13 +132,19 @@ static int restore_knob(struct knobs *ks, struct knob *k, const char *why, FILE 
         return 0;
     }
     r = k->has_original ? knob_read(ks, k, &current) : k->error;
+    if (r == -ENODEV && k->def->kind == KNOB_DOMAIN) {
+        report(f, "%s: the kernel dropped these domains and what was written to them", k->def->name);
+        return restored(ks, k);
+    }
     if (r < 0)
         return failed(ks, k, r, f);
     k->current = current;
     knob_refresh_original(ks, k);
     original = k->original;
-    if (current == original) {
-        report(f, "%s: has its original %lu", k->def->name, original);
+    knob_format(k, current, was, sizeof was);
+    knob_format(k, original, is, sizeof is);
+    if (current == original && knob_is_whole(ks, k)) {
+        report(f, "%s: has its original %s", k->def->name, is);
         return restored(ks, k);
     }
     if (knob_owner(ks, k, current) == KNOB_ALIEN) {
@@ -139,7 +153,7 @@ static int restore_knob(struct knobs *ks, struct knob *k, const char *why, FILE 
         return 0;
     }
     if (ks->dry_run) {
-        log_msg(LOG_INFO, "knob %s: %lu → %lu (%s): dry run, not written", k->def->name, current, original, why);
+        knob_log_dry_run(k, original, why);
         return 0;
     }
     r = knob_put(ks, k, original, LOG_ID_RESTORE, why);
@@ -149,14 +163,14 @@ static int restore_knob(struct knobs *ks, struct knob *k, const char *why, FILE 
     }
     if (r < 0)
         return failed(ks, k, r, f);
-    report(f, "%s: %lu restored to its original %lu", k->def->name, current, original);
+    report(f, "%s: %s restored to its original %s", k->def->name, was, is);
     return restored(ks, k);
 }
 
 static bool is_row(const struct knobs *ks, const char *id)
 {
     for (size_t i = 0; i < ks->n; i++)
-        if (ks->k[i].path && strcmp(ks->k[i].path, id) == 0)
+        if (ks->k[i].path && strcmp(ks->k[i].id, id) == 0)
             return true;
     return false;
 }
@@ -164,27 +178,31 @@ static bool is_row(const struct knobs *ks, const char *id)
 /* An item that no row stands for: a commit file, or a knob of another version or whose home is gone. */
 static int restore_item(struct knobs *ks, const struct undo_item *i, const char *why, FILE *f)
 {
-    char now[UNDO_TEXT_MAX];
-    ssize_t n;
+    char now[UNDO_TEXT_MAX], path[UNDO_ID_MAX];
     int r;
 
+    (void)copy_string(path, sizeof path, i->id);
+    char *part = strchr(path, '#');
+    const char *token = part ? part + 1 : NULL;
+    if (part)
+        *part = '\0';
     if (i->foreign) {
         report(f, "%s: left alone, somebody else wrote it", i->id);
         return 0;
     }
     if (strstr(i->id, "/../") || (strncmp(i->id, "/sys/", 5) != 0 && strncmp(i->id, "/proc/sys/", 10) != 0))
         return -EINVAL;
-    n = sysio_read_line(ks->io, i->id, now, sizeof now);
-    if (n < 0)
-        return (int)n;
+    r = knob_read_item(ks->io, path, token, now, sizeof now);
+    if (r < 0)
+        return r;
     if (strcmp(now, i->original) != 0 && !undo_is_ours(i, now)) {
         report(f, "%s: left at %s, which somebody else wrote (original %s)", i->id, now, i->original);
         return undo_set_foreign(ks->undo, i->id, true);
     }
     if (strcmp(now, i->original) != 0) {
-        r = knob_write_text(ks->io, i->id, i->original);
-        if (r == 0 && (n = sysio_read_line(ks->io, i->id, now, sizeof now)) < 0)
-            r = (int)n;
+        r = knob_write_text(ks->io, path, i->original);
+        if (r == 0)
+            r = knob_read_item(ks->io, path, token, now, sizeof now);
         if (r == 0 && strcmp(now, i->original) != 0)
             r = -EIO;
         if (r < 0)
@@ -197,13 +215,22 @@ static int restore_item(struct knobs *ks, const struct undo_item *i, const char 
     return 0;
 }
 
+/* A commit file that is a row, too: putting slices back left it a line. */
+static bool is_done(const struct knobs *ks, const struct undo_item *i)
+{
+    char now[UNDO_TEXT_MAX];
+
+    return !i->foreign && !strchr(i->id, '#') && knob_read_item(ks->io, i->id, NULL, now, sizeof now) == 0 &&
+           strcmp(now, i->original) == 0;
+}
+
 static int restore_all(struct knobs *ks, const char *why, FILE *f)
 {
     int bad = 0;
 
     for (size_t i = 0; i < ks->n; i++) {
         struct knob *k = &ks->k[i];
-        if (k->path && (k->has_ours || undo_find(ks->undo, k->path)))
+        if (k->path && (k->has_ours || undo_find(ks->undo, k->id)))
             bad += restore_knob(ks, k, why, f) < 0;
     }
     if (ks->dry_run)
@@ -211,8 +238,11 @@ static int restore_all(struct knobs *ks, const char *why, FILE *f)
     /* Backwards: what is done leaves the list. */
     for (size_t n = ks->undo->n; n-- > 0;) {
         const struct undo_item i = ks->undo->item[n];
-        if (is_row(ks, i.id))
+        if (is_row(ks, i.id)) {
+            if (is_done(ks, &i))
+                (void)undo_forget(ks->undo, i.id);
             continue;
+        }
         int r = restore_item(ks, &i, why, f);
         if (r < 0) {
             report(f, "%s: could not be restored to %s: %s", i.id, i.original, strerror(-r));
@@ -259,10 +289,10 @@ int knob_release(struct knobs *ks, struct knob *k)
     r = knob_read(ks, k, &current);
     if (r < 0)
         return r;
-    r = sysio_try_write(ks->io, k->path);
+    r = knob_try_write(ks, k);
     if (r < 0)
         return r;
-    r = ks->dry_run ? 0 : undo_forget(ks->undo, k->path);
+    r = ks->dry_run ? 0 : undo_forget(ks->undo, k->id);
     if (r < 0)
         return r;
     k->state = KNOB_OK;

@@ -28,34 +28,6 @@ enum knob_fate knob_fate(int error)
     return KNOB_FATE_BROKEN;
 }
 
-/* ---- texts ---- */
-
-int knob_parse(const char *text, uint64_t *ret)
-{
-    uint64_t v;
-    int r;
-
-    if (text[0] == '-') {
-        r = parse_u64(text + 1, &v);
-        if (r == 0 && (v == 0 || v > (uint64_t)INT32_MAX + 1))
-            r = -ERANGE;
-        if (r == 0)
-            *ret = (uint64_t)UINT32_MAX + 1 - v;
-        return r;
-    }
-    return parse_u64(text, ret);
-}
-
-void knob_format(const struct knob *k, uint64_t value, char *buf, size_t size)
-{
-    bool is_int = k->path && strncmp(k->path, "/proc/sys/", strlen("/proc/sys/")) == 0;
-
-    if (is_int && value > INT32_MAX && value <= UINT32_MAX)
-        (void)snprintf(buf, size, "-%lu", (uint64_t)UINT32_MAX + 1 - value);
-    else
-        (void)snprintf(buf, size, "%lu", value);
-}
-
 int knob_write_text(const struct sysio *io, const char *path, const char *text)
 {
     char line[UNDO_TEXT_MAX + 2];
@@ -66,20 +38,22 @@ int knob_write_text(const struct sysio *io, const char *path, const char *text)
     return sysio_write(io, path, line, (size_t)n);
 }
 
-/* ---- reading and judging ---- */
-
-int knob_read(const struct knobs *ks, const struct knob *k, uint64_t *ret)
+static int write_value(const struct knobs *ks, const struct knob *k, const char *text)
 {
-    char text[UNDO_TEXT_MAX];
-    ssize_t n;
-
-    if (!k->path)
-        return -ENOENT;
-    n = sysio_read_line(ks->io, k->path, text, sizeof text);
-    if (n < 0)
-        return (int)n;
-    return knob_parse(text, ret) < 0 ? -EBADMSG : 0;
+    return k->def->kind == KNOB_DOMAIN ? knob_domain_write(ks->io, k, text) : knob_write_text(ks->io, k->path, text);
 }
+
+int knob_try_write(const struct knobs *ks, const struct knob *k)
+{
+    return k->def->kind == KNOB_DOMAIN ? knob_domain_try_write(ks->io, k) : sysio_try_write(ks->io, k->path);
+}
+
+bool knob_is_whole(const struct knobs *ks, const struct knob *k)
+{
+    return k->def->kind != KNOB_DOMAIN || knob_domain_is_uniform(ks->io, k);
+}
+
+/* ---- judging ---- */
 
 void knob_failed(struct knob *k, int error, bool writing)
 {
@@ -121,6 +95,10 @@ enum knob_owner knob_owner(const struct knobs *ks, const struct knob *k, uint64_
         return KNOB_ALIEN;
     if (k->has_ours && (knob_same(k, current, k->ours) || knob_same(k, current, k->ours_asked)))
         return KNOB_MINE;
+    /* A rebuild of the domains made new files with the kernel's defaults, which may be others with other CPUs. */
+    if (k->def->kind == KNOB_DOMAIN && (!k->has_ours || current == k->original) &&
+        (k->stamp == 0 || k->stamp != knob_domain_stamp(ks->io, k)))
+        return KNOB_RESCALED;
     if (!k->def->scaled)
         return KNOB_ALIEN;
     now = scale_now(ks, k);
@@ -146,18 +124,22 @@ void knob_lost(struct knobs *ks, struct knob *k, uint64_t current)
     if (k->foreign_pid != 0)
         (void)snprintf(by, sizeof by, "pid %d (%s%s%s)", k->foreign_pid, *k->foreign_comm ? k->foreign_comm : "exited",
                        *k->foreign_unit ? ", " : "", k->foreign_unit);
+    /* They wrote some CPUs' copies: the others still hold what is ours to take back. */
+    if (k->def->kind == KNOB_DOMAIN && k->has_ours && !ks->dry_run)
+        (void)knob_domain_return(ks->io, k);
+    k->foreign_old = k->has_ours ? k->ours : k->original;
     k->state = KNOB_FOREIGN;
     k->error = -ESTALE;
     k->current = k->foreign_value = current;
     k->foreign_real_ns = now_real_ns();
     k->has_ours = false;
-    (void)snprintf(k->reason, sizeof k->reason, "%s wrote it; left alone until `tunectl release %s`", by, k->def->name);
+    (void)snprintf(k->reason, sizeof k->reason, "%.80s wrote it; left alone until `tunectl release %s`", by, k->def->name);
     log_event(LOG_NOTICE,
               &(struct log_event){ .id = LOG_ID_FOREIGN, .knob = k->def->name, .old_value = was, .new_value = is, .reason = by },
               "knob %s: %s → %s, written by %s; left alone until `tunectl release %s`", k->def->name, was, is, by,
               k->def->name);
     if (!ks->dry_run)
-        r = undo_add_foreign(ks->undo, k->path, original, scale);
+        r = undo_add_foreign(ks->undo, k->id, original, scale);
     if (r < 0)
         (void)log_errno(LOG_WARNING, r, "knob %s: the journal cannot be written, a restart will not know whose value this is: %m",
                         k->def->name);
@@ -169,7 +151,7 @@ void knob_lost(struct knobs *ks, struct knob *k, uint64_t current)
 static int journal_before(struct knobs *ks, struct knob *k, uint64_t current, const char *intended)
 {
     char original[KNOB_TEXT_MAX], now[KNOB_TEXT_MAX], scale0[UNDO_SCALE_MAX], scale[UNDO_SCALE_MAX];
-    const struct undo_item *i = undo_find(ks->undo, k->path);
+    const struct undo_item *i = undo_find(ks->undo, k->id);
     int r;
 
     knob_format(k, k->original_found, original, sizeof original);
@@ -178,11 +160,11 @@ static int journal_before(struct knobs *ks, struct knob *k, uint64_t current, co
     knob_scale_format(scale, sizeof scale, scale_now(ks, k));
     /* What is in the file may be known only as `intended` or as a rescaled value: `intended` is needed now. */
     if (i && strcmp(i->confirmed, now) != 0 && strcmp(i->original, now) != 0) {
-        r = undo_confirm(ks->undo, k->path, now);
+        r = undo_confirm(ks->undo, k->id, now);
         if (r < 0)
             return r;
     }
-    return undo_intend_scaled(ks->undo, k->path, original, intended, scale0, scale);
+    return undo_intend_scaled(ks->undo, k->id, original, intended, scale0, scale);
 }
 
 /* The write failed: the journal shall say what is there, if that can be told. */
@@ -191,13 +173,13 @@ static void journal_after_failure(struct knobs *ks, struct knob *k, uint64_t bef
     uint64_t current;
     char now[KNOB_TEXT_MAX];
 
-    if (knob_read(ks, k, &current) < 0 || current != before)
+    if (knob_read(ks, k, &current) < 0 || current != before || !knob_is_whole(ks, k))
         return;
     knob_format(k, current, now, sizeof now);
     if (k->has_ours || current != k->original_found)
-        (void)undo_confirm(ks->undo, k->path, now);
+        (void)undo_confirm(ks->undo, k->id, now);
     else
-        (void)undo_forget(ks->undo, k->path);
+        (void)undo_forget(ks->undo, k->id);
 }
 
 /* tunable_scaling is written with the value that it has: its original is always what it holds now, unless we hold it. */
@@ -206,6 +188,8 @@ static int journal_commit(struct knobs *ks, const char *path, const char *mode)
     const struct undo_item *i = undo_find(ks->undo, path);
     int r;
 
+    if (i && i->foreign)
+        return 0;
     if (i && strcmp(i->original, mode) != 0 && !undo_is_ours(i, mode)) {
         r = undo_forget(ks->undo, path);
         if (r < 0)
@@ -264,6 +248,15 @@ static void commit_and_note(struct knobs *ks, struct knob *k)
                                        : strerror(-r));
 }
 
+/* Some copies may hold the new value, others what was there. */
+static void expect_either(struct knob *k, uint64_t value)
+{
+    k->ours_asked = k->has_ours ? k->ours : value;
+    k->ours = value;
+    k->has_ours = true;
+    k->stamp = 0;
+}
+
 /* What the file holds after the write. 0 when it is what we wrote; else the journal and the state are right already. */
 static int read_back(struct knobs *ks, struct knob *k, uint64_t before, uint64_t value)
 {
@@ -272,6 +265,10 @@ static int read_back(struct knobs *ks, struct knob *k, uint64_t before, uint64_t
 
     if (r == 0)
         k->current = now;
+    if (r == 0 && !knob_is_whole(ks, k)) {
+        expect_either(k, value);
+        return -EAGAIN; /* a rebuild came in between */
+    }
     if (r == 0 && knob_same(k, now, value))
         return 0;
     if (r == 0 && k->def->scaled && knob_scale_explains(value, k->ours_scale, scale_now(ks, k), now))
@@ -302,9 +299,11 @@ int knob_put(struct knobs *ks, struct knob *k, uint64_t value, const char *id, c
     r = journal_before(ks, k, current, new_text);
     if (r < 0)
         return log_errno(LOG_ERR, r, "knob %s: not written, the journal %s cannot be: %m", k->def->name, ks->undo->path);
-    r = knob_write_text(ks->io, k->path, new_text);
+    r = write_value(ks, k, new_text);
     if (r < 0) {
         journal_after_failure(ks, k, current);
+        if (k->def->kind == KNOB_DOMAIN)
+            expect_either(k, value);
         knob_failed(k, r, true);
         return log_errno(LOG_WARNING, r, "knob %s: %s → %s failed: %m", k->def->name, old_text, new_text);
     }
@@ -316,18 +315,28 @@ int knob_put(struct knobs *ks, struct knob *k, uint64_t value, const char *id, c
     k->has_ours = true;
     k->ours = k->current;
     k->ours_asked = value;
+    k->stamp = k->def->kind == KNOB_DOMAIN ? knob_domain_stamp(ks->io, k) : 0;
     k->writes++;
     k->state = KNOB_OK;
     k->error = 0;
     k->reason[0] = '\0';
     knob_format(k, k->current, new_text, sizeof new_text);
-    r = undo_confirm(ks->undo, k->path, new_text);
+    r = undo_confirm(ks->undo, k->id, new_text);
     if (r < 0)
         (void)log_errno(LOG_WARNING, r, "knob %s: the journal cannot be written: %m", k->def->name);
     log_event(LOG_INFO,
               &(struct log_event){ .id = id, .knob = k->def->name, .old_value = old_text, .new_value = new_text, .reason = why },
               "knob %s: %s → %s (%s)%s%s", k->def->name, old_text, new_text, why, *k->note ? "; " : "", k->note);
     return 1;
+}
+
+void knob_log_dry_run(const struct knob *k, uint64_t value, const char *why)
+{
+    char old_text[KNOB_TEXT_MAX], new_text[KNOB_TEXT_MAX];
+
+    knob_format(k, k->current, old_text, sizeof old_text);
+    knob_format(k, value, new_text, sizeof new_text);
+    log_msg(LOG_INFO, "knob %s: %s → %s (%s): dry run, not written", k->def->name, old_text, new_text, why);
 }
 
 static bool in_bounds(const struct knob *k, uint64_t value)
@@ -360,13 +369,19 @@ int knob_write(struct knobs *ks, struct knob *k, uint64_t value, const char *why
     }
     if (!k->has_ours)
         k->foreign_pid = 0; /* of a write that changed nothing */
+    if (!k->has_ours && owner == KNOB_RESCALED && k->def->kind == KNOB_DOMAIN) {
+        r = ks->dry_run ? 0 : undo_forget(ks->undo, k->id);
+        if (r < 0)
+            return r;
+        k->original = k->original_found = current;
+    }
     knob_refresh_original(ks, k);
     if (!in_bounds(k, value))
         return -ERANGE;
-    if (current == value || (value != k->original && owner == KNOB_MINE && knob_same(k, current, value)))
+    if ((current == value && knob_is_whole(ks, k)) || (value != k->original && owner == KNOB_MINE && knob_same(k, current, value)))
         return 0;
     if (ks->dry_run) {
-        log_msg(LOG_INFO, "knob %s: %lu → %lu (%s): dry run, not written", k->def->name, current, value, why);
+        knob_log_dry_run(k, value, why);
         return 0;
     }
     return knob_put(ks, k, value, LOG_ID_WRITE, why);

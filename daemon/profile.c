@@ -47,7 +47,7 @@ static int on_guard(struct profile_reader *pr, const struct ini_place *at, const
 static int on_knob(struct profile_reader *pr, const struct ini_place *at, const char *value)
 {
     const struct knob_def *def = knob_find(at->key);
-    struct knob_range *k = &pr->p->knob[pr->p->n_knobs];
+    struct knob_range *k;
     struct option_why why = { "" };
     size_t i;
 
@@ -59,9 +59,12 @@ static int on_knob(struct profile_reader *pr, const struct ini_place *at, const 
         return refuse_unknown(&pr->r, at, "knob", names, i);
     }
     i = (size_t)(def - knob_table);
-    assert(i < KNOBS_MAX && (int)KNOBS_MAX <= (int)PROFILE_KNOBS_MAX);
+    assert(i < KNOBS_MAX);
     if (pr->knob_line[i] > 0)
         return refuse_twice(&pr->r, at, pr->knob_line[i]);
+    if (pr->p->n_knobs == PROFILE_KNOBS_MAX)
+        return inifile_fail(pr->r.err, at, "more than %d knobs; one is tried at a time, leave some out", PROFILE_KNOBS_MAX);
+    k = &pr->p->knob[pr->p->n_knobs];
     if (range_set(def, value, k, &why) < 0)
         return inifile_fail(pr->r.err, at, "%s", why.text);
     pr->knob_line[i] = at->line;

@@ -9,8 +9,10 @@
 
 /* One CPU's 32-bit counters cannot do more than this: each step takes more than 100 ns. */
 #define STEPS_PER_S_MAX 10e6
-/* From that many timeslices on, a window shows whether the other counters count. */
-#define SLICES_TO_TELL 16
+/* From that many timeslices on, a window shows whether the other counters count. A line is not read
+ * in one moment: a switch or two may be in one of its numbers and not yet in another. */
+#define SLICES_TO_TELL 4
+#define SLICES_BETWEEN 2
 
 enum counting { COUNTING_UNKNOWN, COUNTING_NOT, COUNTING_PARTLY, COUNTING };
 
@@ -29,7 +31,7 @@ static enum counting is_counting(enum counting before, const struct schedstat_su
         return before == COUNTING_PARTLY ? COUNTING_UNKNOWN : before;
     if (s->sched == 0)
         return COUNTING_NOT;
-    if (s->sched < s->slices - s->slices / 10)
+    if (s->sched + SLICES_BETWEEN < s->slices - s->slices / 10)
         return COUNTING_PARTLY;
     /* The first window after switching on holds times and sums of before. */
     return before == COUNTING_NOT || before == COUNTING_PARTLY ? COUNTING_UNKNOWN : COUNTING;

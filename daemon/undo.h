@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { UNDO_ITEMS_MAX = 64, UNDO_ID_MAX = 200, UNDO_TEXT_MAX = 64, UNDO_SCALE_MAX = 16 };
+enum { UNDO_ITEMS_MAX = 128, UNDO_ID_MAX = 200, UNDO_TEXT_MAX = 64, UNDO_SCALE_MAX = 16 };
 
 /* Values are texts, exactly as written to the file, without newline. */
 struct undo_item {

@@ -88,16 +88,16 @@ static int which(const struct watch *w, int fd)
 }
 
 /* The writers of one bufferful: the last one of each knob. Returns the knobs that others wrote. */
-static uint32_t take_events(const struct watch *w, const char *buf, ssize_t n, int32_t pids[static KNOBS_MAX])
+static uint64_t take_events(const struct watch *w, const char *buf, ssize_t n, int32_t pids[static KNOBS_MAX])
 {
     const struct fanotify_event_metadata *e = (const void *)buf;
-    uint32_t written = 0;
+    uint64_t written = 0;
 
     for (; FAN_EVENT_OK(e, n); e = FAN_EVENT_NEXT(e, n)) {
         if (e->vers != FANOTIFY_METADATA_VERSION)
             break;
         if (e->mask & FAN_Q_OVERFLOW) {
-            written = UINT32_MAX;
+            written = UINT64_MAX;
             continue;
         }
         int i = e->fd >= 0 ? which(w, e->fd) : -1;
@@ -105,7 +105,7 @@ static uint32_t take_events(const struct watch *w, const char *buf, ssize_t n, i
             (void)close(e->fd);
         if (i < 0 || e->pid == getpid())
             continue;
-        written |= UINT32_C(1) << i;
+        written |= UINT64_C(1) << i;
         pids[i] = e->pid;
     }
     return written;
@@ -116,7 +116,7 @@ static int on_events(sd_event_source *s, int fd, uint32_t revents, void *userdat
     struct watch *w = userdata;
     _Alignas(struct fanotify_event_metadata) char buf[4096];
     int32_t pids[KNOBS_MAX] = { 0 };
-    uint32_t written;
+    uint64_t written;
     ssize_t n;
 
     (void)revents;
@@ -133,9 +133,9 @@ static int on_events(sd_event_source *s, int fd, uint32_t revents, void *userdat
             (void)sd_event_source_set_enabled(s, SD_EVENT_OFF);
         }
     }
-    written = n < 0 ? UINT32_MAX : take_events(w, buf, n, pids);
+    written = n < 0 ? UINT64_MAX : take_events(w, buf, n, pids);
     for (size_t i = 0; i < w->ks->n; i++) {
-        if (!(written & (UINT32_C(1) << i)) || !w->file[i].marked)
+        if (!(written & (UINT64_C(1) << i)) || !w->file[i].marked)
             continue;
         if (pids[i] != 0)
             describe(w->io, &w->ks->k[i], pids[i]);
@@ -150,7 +150,8 @@ static int mark(struct watch *w, size_t i)
     _cleanup_close_ int fd = -1;
     struct stat st;
 
-    if (!path)
+    /* The files of domains come and go. */
+    if (!path || w->ks->k[i].def->kind == KNOB_DOMAIN)
         return 0;
     fd = sysio_open(w->io, path, O_PATH);
     if (fd < 0)

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-static const double END_CELL = 0.5;      /* a clamped end is an arm of its own from half a cell on */
-static const double MATCH_RATIO = 0.02;  /* a value read back is this arm: kernels round */
+static const double END_CELL = 0.5;     /* a clamped end is an arm of its own from half a cell on */
+static const double MATCH_RATIO = 0.02; /* a value read back is this arm: kernels round */
 static const double MATCH_UNITS = 0.51;
 
 static bool is_positive(double v)
@@ -42,7 +42,8 @@ static int log_arms(struct knob_arms *r, const struct tuner_knob *k)
     double down[TUNER_ARMS_MAX], up[TUNER_ARMS_MAX];
     size_t nd, nu, room = TUNER_ARMS_MAX - 1;
 
-    if (!is_positive(k->baseline) || !is_positive(k->min) || !is_positive(k->max) || k->min > k->max)
+    if (!is_positive(k->baseline) || !is_positive(k->min) || !is_positive(k->max) ||
+        k->min > k->max)
         return -EINVAL;
     nd = side_values(k, 0.5, room, down);
     nu = side_values(k, 2.0, room, up);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the caller can do to a controller between windows: warm start, mode, emergency, taking a knob away.
- * Must not judge measurements; an open trial ends as missing. */
+/* What the caller can do to a controller between windows: warm start, mode, emergency, taking a
+ * knob away. Must not judge measurements; an open trial ends as missing. */
 #include "tuner_state.h"
 
 #include <errno.h>
@@ -36,6 +36,7 @@ int tuner_remember(struct tuner *t, const struct tuner_memory *memory)
     for (uint8_t i = 0; i < t->n_knobs; i++)
         c->knob[i].incumbent = arms[i];
     c->gain = isfinite(memory->gain) && !arms_is_baseline(t, c) ? memory->gain : 0.0;
+    c->load_shift = isfinite(memory->load_shift) ? memory->load_shift : 0.0;
     c->check_at = t->now;
     c->windows = memory->windows;
     c->tests = memory->tests;
@@ -46,7 +47,8 @@ int tuner_remember(struct tuner *t, const struct tuner_memory *memory)
 
 void tuner_set_noise(struct tuner *t, const struct tuner_noise *noise)
 {
-    if (!isfinite(noise->weight) || !isfinite(noise->sum) || noise->weight <= 0.0 || noise->sum < 0.0)
+    if (!isfinite(noise->weight) || !isfinite(noise->sum) || noise->weight <= 0.0 ||
+        noise->sum < 0.0)
         return;
     t->noise = *noise;
 }
@@ -105,11 +107,13 @@ const struct tuner_decision *tuner_emergency(struct tuner *t)
         if (!trial || q->kind == TUNER_TRIAL_TEST) {
             q->own = (struct seqtest){ 0 };
             q->sums = &q->own;
+            q->load_shift = &q->own_shift;
             q->knob = 0;
             arms_incumbent(t, t->active, q->a);
         }
         verdict_rollback(t, TUNER_WHY_EMERGENCY);
-    } else if (trial) { /* the baseline is in force: not our doing, but nothing can be measured now */
+    } else if (trial) { /* the baseline is in force: not our doing, but nothing can be measured now
+                         */
         (void)tuner_emit(t, TUNER_EVENT_VOID, TUNER_WHY_EMERGENCY);
     } else {
         t->decision.reason = TUNER_WHY_EMERGENCY;
@@ -171,7 +175,7 @@ const struct tuner_decision *tuner_give_knob(struct tuner *t, uint8_t knob, doub
 
     tuner_begin(t);
     t->decision.knob = knob;
-    if (knob >= t->n_knobs)
+    if (knob >= t->n_knobs || !t->arms[knob].taken)
         return tuner_finish(t);
     k = t->knobs[knob];
     if (isfinite(baseline))

@@ -7,8 +7,9 @@
 
 #include <math.h>
 
-static const double NOISE_Z = 2.0;       /* a difference below 2 se is noise whatever the bound says */
-static const double NOISE_CORR = 1.5;    /* neighbouring windows are correlated: variance of a mean x1.5 */
+static const double NOISE_Z = 2.0; /* a difference below 2 se is noise whatever the bound says */
+static const double NOISE_CORR =
+    1.5; /* neighbouring windows are correlated: variance of a mean x1.5 */
 static const double NOISE_FORGET = 0.98; /* per quad */
 
 bool guard_loss_broken(const struct guard_loss *g, double *ret_diff)
@@ -16,13 +17,13 @@ bool guard_loss_broken(const struct guard_loss *g, double *ret_diff)
     size_t na = g->na;
     double a, b, lim;
 
-    if (g->nb < 2)
+    if (g->nb < 2 || (!g->check && g->nb < g->nb_min))
         return false;
     if (na >= 2) {
         a = stat_median(g->a, na);
         if (na <= 3 && g->check)
             for (size_t i = 0; i < na; i++)
-                a = fmax(a, g->a[i]);
+                a = stat_max(a, g->a[i]);
     } else if (!g->check && g->level_known) {
         a = g->level;
         na = 3;
@@ -32,9 +33,9 @@ bool guard_loss_broken(const struct guard_loss *g, double *ret_diff)
     b = stat_median(g->b, g->nb);
     if (g->nb <= 3 && !g->check)
         for (size_t i = 0; i < g->nb; i++)
-            b = fmax(b, g->b[i]);
-    lim = fmax(g->limit_min,
-               g->limit_sd * sqrt(1.5 * g->block * (1.0 / (double)na + 1.0 / (double)g->nb)));
+            b = stat_max(b, g->b[i]);
+    lim = stat_max(g->limit_min,
+                   g->limit_sd * sqrt(1.5 * g->block * (1.0 / (double)na + 1.0 / (double)g->nb)));
     *ret_diff = b - a;
     if (g->check)
         return g->na >= 3 && b - a > lim;
@@ -77,19 +78,20 @@ bool guard_worse(const struct tuner_guard *g, const struct guard_noise *noise,
     if (ref->n < 2 || now->n < 2)
         return false;
     lim = NOISE_Z * noise_sd(noise) * sqrt(NOISE_CORR * (1.0 / na + 1.0 / nb));
-    return worse_by(g, ref->sum / na, now->sum / nb) > fmax(g->bound, lim);
+    return worse_by(g, ref->sum / na, now->sum / nb) > stat_max(g->bound, lim);
 }
 
-bool guard_window_worse(const struct tuner_guard *g, const struct guard_noise *noise, double ref, double now)
+bool guard_window_worse(const struct tuner_guard *g, const struct guard_noise *noise, double ref,
+                        double now)
 {
     if (!isfinite(ref) || !isfinite(now))
         return false;
-    return worse_by(g, ref, now) > fmax(g->bound, NOISE_Z * noise_sd(noise));
+    return worse_by(g, ref, now) > stat_max(g->bound, NOISE_Z * noise_sd(noise));
 }
 
 static double squares(const struct guard_sums *s)
 {
-    return s->n > 0 ? fmax(0.0, s->sum2 - s->sum * s->sum / (double)s->n) : 0.0;
+    return s->n > 0 ? stat_max(0.0, s->sum2 - s->sum * s->sum / (double)s->n) : 0.0;
 }
 
 void guard_learn(const struct tuner_guard *g, struct guard_noise *noise, const struct guard_sums *a,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Coarse-to-fine compass search: x8 on both sides of the incumbent and of the baseline, then x2 around the incumbent.
- * Names the next arm to test and nothing else: it never sees a measurement, only what tests remembered. */
+/* Coarse-to-fine compass search: x8 on both sides of the incumbent and of the baseline, then x2
+ * around the incumbent. Names the next arm to test and nothing else: it never sees a measurement,
+ * only what tests remembered. */
 #include "tuner_state.h"
 
 static bool is_usable(const struct tuner *t, const struct class_memory *c, uint8_t knob, int arm)
@@ -13,8 +14,10 @@ static bool is_usable(const struct tuner *t, const struct class_memory *c, uint8
     return k->arm[arm].backoff == 0 || t->now >= k->arm[arm].ok_at;
 }
 
-/* Outward from `origin` on one side: further where the last arm was neutral, not where it was harmful. */
-static uint8_t search_side(const struct tuner *t, const struct class_memory *c, uint8_t knob, int origin, int side)
+/* Outward from `origin` on one side: further where the last arm was neutral, not where it was
+ * harmful. */
+static uint8_t search_side(const struct tuner *t, const struct class_memory *c, uint8_t knob,
+                           int origin, int side)
 {
     const struct knob_memory *k = &c->knob[knob];
     int last = t->arms[knob].n - 1, step = (int)t->k.coarse;
@@ -55,7 +58,8 @@ static uint8_t search_ordered(const struct tuner *t, const struct class_memory *
     return TUNER_NO_ARM;
 }
 
-static uint8_t hillclimb_candidate(const struct tuner *t, const struct class_memory *c, uint8_t knob)
+static uint8_t hillclimb_candidate(const struct tuner *t, const struct class_memory *c,
+                                   uint8_t knob)
 {
     const struct knob_memory *k = &c->knob[knob];
 

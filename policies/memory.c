@@ -72,7 +72,8 @@ struct class_memory *memory_new(struct tuner *t, uint32_t workload, int32_t buck
     return c;
 }
 
-struct open_test *memory_test(struct tuner *t, struct class_memory *c, uint8_t knob, uint8_t candidate)
+struct open_test *memory_test(struct tuner *t, struct class_memory *c, uint8_t knob,
+                              uint8_t candidate)
 {
     uint8_t incumbent = c->knob[knob].incumbent;
     struct open_test *slot = NULL;
@@ -88,7 +89,11 @@ struct open_test *memory_test(struct tuner *t, struct class_memory *c, uint8_t k
             slot = o;
     }
     *slot = (struct open_test){
-        .used = true, .knob = knob, .candidate = candidate, .incumbent = incumbent, .at = t->now,
+        .used = true,
+        .knob = knob,
+        .candidate = candidate,
+        .incumbent = incumbent,
+        .at = t->now,
     };
     return slot;
 }
@@ -112,14 +117,15 @@ void memory_backoff(struct tuner *t, struct class_memory *c, uint8_t knob, uint8
     a->ok_at = t->now + (uint64_t)(a->backoff * (0.8 + 0.4 * stat_uniform(&t->rng)));
 }
 
-/* A value that was proved before returns sooner than a rejected one: a disturbance may have cost it its place.
- * It has to pass a whole test again. */
+/* A value that was proved before returns sooner than a rejected one: a disturbance may have cost it
+ * its place. It has to pass a whole test again.  Without a load signal nothing tells a disturbance
+ * from another load. */
 void memory_return(struct tuner *t, struct class_memory *c, uint8_t knob, uint8_t arm)
 {
     struct arm_record *a = &c->knob[knob].arm[arm];
     uint32_t again = c->n_rollbacks > 0 ? c->n_rollbacks - 1u : 0;
 
-    if (t->k.retest_rollback >= t->k.retest_first) {
+    if (t->k.retest_rollback >= t->k.retest_first || c->bucket == LOAD_UNKNOWN) {
         memory_backoff(t, c, knob, arm);
         return;
     }
@@ -142,6 +148,7 @@ void memory_forget_knob(struct tuner *t, struct class_memory *c, uint8_t knob)
     if (!moved)
         return;
     c->joint_due = false;
+    c->load_shift = 0.0; /* the next check tells */
     if (arms_is_baseline(t, c))
         c->gain = 0.0;
     else

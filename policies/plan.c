@@ -6,9 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-static const uint32_t WAIT_MIN = 6;    /* windows: nothing is planned more often than this */
-static const uint32_t WAIT_CAP = 30;   /* windows until the write cap is looked at again */
-static const uint32_t MOVED_MAX = 10;  /* knobs off the baseline: a check of more would need the cap of an hour */
+static const uint32_t WAIT_MIN = 6;  /* windows: nothing is planned more often than this */
+static const uint32_t WAIT_CAP = 30; /* windows until the write cap is looked at again */
+static const uint32_t MOVED_MAX =
+    10; /* knobs off the baseline: a check of more would need the cap of an hour */
 
 /* May `n` more writes be made, and the baseline still be reached afterwards from `arms`? */
 static bool is_within_cap(const struct tuner *t, uint32_t n, const uint8_t *arms)
@@ -91,6 +92,8 @@ static void start_check(struct tuner *t, enum tuner_trial_kind kind, enum tuner_
     q->kind = kind;
     q->own = (struct seqtest){ 0 };
     q->sums = &q->own;
+    q->own_shift = 0.0;
+    q->load_shift = &q->own_shift;
     q->knob = 0;
     arms_incumbent(t, c, q->a);
     arms_baseline(t, q->b);
@@ -156,17 +159,16 @@ static void wait_for_candidate(struct tuner *t)
         for (uint8_t j = 0; j < t->arms[i].n; j++) {
             const struct arm_record *a = &c->knob[i].arm[j];
 
-            if (a->backoff > 0 && a->ok_at < first)
+            if (a->backoff > 0 && a->ok_at > t->now && a->ok_at < first)
                 first = a->ok_at;
         }
     }
     if (!usable || !t->policy->moves)
         plan_wait(t, t->now + TUNER_HOUR, TUNER_WHY_NO_KNOB);
-    else if (first == UINT64_MAX)
-        plan_wait(t, t->now + TUNER_HOUR, t->now < c->ban_until ? TUNER_WHY_BANNED : TUNER_WHY_BACKOFF);
+    else if (t->now < c->ban_until)
+        plan_wait(t, c->ban_until, TUNER_WHY_BANNED);
     else
-        plan_wait(t, first > c->ban_until ? first : c->ban_until,
-                  t->now < c->ban_until ? TUNER_WHY_BANNED : TUNER_WHY_BACKOFF);
+        plan_wait(t, first == UINT64_MAX ? t->now + TUNER_HOUR : first, TUNER_WHY_BACKOFF);
 }
 
 static bool is_joint_due(const struct tuner *t)
@@ -185,6 +187,7 @@ static void start_test(struct tuner *t, uint8_t knob, uint8_t arm)
     struct class_memory *c = t->active;
     struct quad *q = &t->quad;
     struct tuner_decision *d;
+    struct open_test *o;
 
     arms_incumbent(t, c, q->a);
     arms_incumbent(t, c, q->b);
@@ -196,7 +199,9 @@ static void start_test(struct tuner *t, uint8_t knob, uint8_t arm)
     q->kind = TUNER_TRIAL_TEST;
     q->knob = knob;
     q->candidate = arm;
-    q->sums = &memory_test(t, c, knob, arm)->sums;
+    o = memory_test(t, c, knob, arm);
+    q->sums = &o->sums;
+    q->load_shift = &o->load_shift;
     d = tuner_emit(t, TUNER_EVENT_TRIAL, TUNER_WHY_NONE);
     if (d) {
         d->knob = knob;
@@ -220,6 +225,7 @@ void plan_next(struct tuner *t)
         plan_check(t, why);
         return;
     }
+    settle_expire(t);
     arm = find_candidate(t, &knob);
     if (arm == TUNER_NO_ARM) {
         if (is_joint_due(t))

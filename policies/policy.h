@@ -163,6 +163,7 @@ struct tuner_memory { /* one class, in plain numbers, for the store; `value` in 
     double gain;                   /* last known gain over the baseline, ln */
     uint64_t windows;              /* seen in this class */
     uint32_t tests, accepts, rollbacks;
+    double load_shift;             /* ln: how far the incumbent itself moves the observed load */
 };
 
 struct tuner_noise { /* pooled variance of quad differences: survives a restart */

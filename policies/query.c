@@ -37,6 +37,7 @@ static void describe(const struct tuner *t, const struct class_memory *c, struct
         .workload = c->workload,
         .bucket = c->bucket,
         .gain = c->gain,
+        .load_shift = c->load_shift,
         .windows = c->windows,
         .tests = c->tests,
         .accepts = c->accepts,
@@ -107,16 +108,26 @@ double tuner_debt(const struct tuner *t)
 const char *tuner_event_name(enum tuner_event e)
 {
     switch (e) {
-    case TUNER_EVENT_NONE: return "none";
-    case TUNER_EVENT_CLASS: return "class";
-    case TUNER_EVENT_TRIAL: return "trial";
-    case TUNER_EVENT_ACCEPT: return "accept";
-    case TUNER_EVENT_REJECT: return "reject";
-    case TUNER_EVENT_ABORT: return "abort";
-    case TUNER_EVENT_CHECK: return "check";
-    case TUNER_EVENT_KEEP: return "keep";
-    case TUNER_EVENT_ROLLBACK: return "rollback";
-    case TUNER_EVENT_VOID: return "void";
+    case TUNER_EVENT_NONE:
+        return "none";
+    case TUNER_EVENT_CLASS:
+        return "class";
+    case TUNER_EVENT_TRIAL:
+        return "trial";
+    case TUNER_EVENT_ACCEPT:
+        return "accept";
+    case TUNER_EVENT_REJECT:
+        return "reject";
+    case TUNER_EVENT_ABORT:
+        return "abort";
+    case TUNER_EVENT_CHECK:
+        return "check";
+    case TUNER_EVENT_KEEP:
+        return "keep";
+    case TUNER_EVENT_ROLLBACK:
+        return "rollback";
+    case TUNER_EVENT_VOID:
+        return "void";
     }
     return "unknown";
 }

@@ -7,18 +7,19 @@
 
 #include <math.h>
 
-static const double EXP_MAX = 50.0;                 /* E values beyond e^50 say nothing more */
-static const double DIFF_MIN = -0.5, DIFF_MAX = 0.7; /* one quad is never believed further than x0.6 .. x2 */
-static const double VAR_MIN = 1e-12;                /* a silent plant: keeps every divisor above zero */
+static const double EXP_MAX = 50.0; /* E values beyond e^50 say nothing more */
+static const double DIFF_MIN = -0.5,
+                    DIFF_MAX = 0.7;  /* one quad is never believed further than x0.6 .. x2 */
+static const double VAR_MIN = 1e-12; /* a silent plant: keeps every divisor above zero */
 
 double seqtest_evalue(double n, double sum, double var, double tau)
 {
     double t2 = tau * tau;
     double v;
 
-    var = fmax(var, VAR_MIN);
+    var = stat_max(var, VAR_MIN);
     v = var + n * t2;
-    return sqrt(var / v) * exp(fmin(EXP_MAX, t2 * sum * sum / (2.0 * var * v)));
+    return sqrt(var / v) * exp(stat_min(EXP_MAX, t2 * sum * sum / (2.0 * var * v)));
 }
 
 double seqtest_variance(const struct seqtest *s, double pooled)
@@ -27,7 +28,7 @@ double seqtest_variance(const struct seqtest *s, double pooled)
 
     if (s->n < 3)
         return pooled;
-    return fmax(pooled, (s->sum2 - s->sum * s->sum / n) / (n - 1.0));
+    return stat_max(pooled, (s->sum2 - s->sum * s->sum / n) / (n - 1.0));
 }
 
 double seqtest_halfwidth(const struct seqtest *s, double var, double tau, double alpha)
@@ -36,7 +37,7 @@ double seqtest_halfwidth(const struct seqtest *s, double var, double tau, double
 
     if (s->n == 0)
         return 0.0;
-    var = fmax(var, VAR_MIN);
+    var = stat_max(var, VAR_MIN);
     v = var + n * t2;
     return sqrt(2.0 * var * v / t2 * (log(1.0 / alpha) + 0.5 * log(v / var))) / n;
 }
@@ -72,7 +73,7 @@ void noise_init(struct tuner_noise *n, double sd, double weight)
 
 double noise_var(const struct tuner_noise *n)
 {
-    return fmax(n->sum / n->weight, VAR_MIN);
+    return stat_max(n->sum / n->weight, VAR_MIN);
 }
 
 void noise_add(struct tuner_noise *n, double dev, double share, double forget)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The anytime-valid test of quad differences (normal mixture, mSPRT) and the pooled noise that feeds it.
- * May be looked at after every quad without inflating the error level. */
+/* The anytime-valid test of quad differences (normal mixture, mSPRT) and the pooled noise that
+ * feeds it. May be looked at after every quad without inflating the error level. */
 #pragma once
 
 #include "policy.h"
@@ -10,13 +10,15 @@ struct seqtest { /* sums of the quad differences of one comparison */
     double sum, sum2;
 };
 
-/* E value of H0 "mean 0" against mean ~ N(0, tau^2), for n values of sum `sum` and variance `var` > 0. */
+/* E value of H0 "mean 0" against mean ~ N(0, tau^2), for n values of sum `sum` and variance `var` >
+ * 0. */
 double seqtest_evalue(double n, double sum, double var, double tau);
 
 /* Variance to use: the pooled one, from three quads on not below the sample's own. */
 double seqtest_variance(const struct seqtest *s, double pooled);
 
-/* Half width of the always-valid confidence interval of the mean at level alpha; 0 without a quad. */
+/* Half width of the always-valid confidence interval of the mean at level alpha; 0 without a quad.
+ */
 double seqtest_halfwidth(const struct seqtest *s, double var, double tau, double alpha);
 
 /* Adds one quad difference (limited to what can be believed of one quad). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Settling time, from the data: the middle block of a quad (BB or AA) is one value for twice as long as the others.
- * If its second half still moves towards the effect, blocks and settling are too short; they are lengthened.
- * Must not judge a candidate. */
+/* Settling time, from the data: the middle block of a quad (BB or AA) is one value for twice as
+ * long as the others. If its second half still moves towards the effect, blocks and settling are
+ * too short; they are lengthened. Must not judge a candidate. */
 #include "tuner_state.h"
 
 #include "stat.h"
@@ -9,12 +9,15 @@
 #include <math.h>
 #include <string.h>
 
-static const double KNOWN_WEIGHT = 8.0;   /* pooled noise of another length is a first guess, no more */
-static const uint32_t KNOWN_QUADS = 4;    /* checks before blocks are shortened again */
-static const double SETTLED_SLOPE = 0.2;  /* below: what is left after settling is not worth longer blocks */
-static const uint32_t TRY_LEVEL = 2;      /* length tried once where short blocks found nothing */
+static const double KNOWN_WEIGHT =
+    8.0; /* pooled noise of another length is a first guess, no more */
+static const uint32_t KNOWN_QUADS = 4; /* checks before blocks are shortened again */
+static const double SETTLED_SLOPE =
+    0.2; /* below: what is left after settling is not worth longer blocks */
+static const uint32_t TRY_LEVEL = 2; /* length tried once where short blocks found nothing */
 
-/* Second half minus first half of the middle block, positive when it moves towards the candidate's side. */
+/* Second half minus first half of the middle block, positive when it moves towards the candidate's
+ * side. */
 static double middle_drift(const struct tuner *t)
 {
     const struct quad *q = &t->quad;
@@ -37,8 +40,11 @@ static void set_level(struct tuner *t, uint32_t level)
     }
     block = s->block * (level + 1);
     settle = s->settle + level * (level + 1);
-    *s = (struct settle){ .level = level, .block = s->block, .settle = s->settle,
-                          .tried = s->tried, .try_until = s->try_until };
+    *s = (struct settle){ .level = level,
+                          .block = s->block,
+                          .settle = s->settle,
+                          .tried = s->tried,
+                          .try_until = s->try_until };
     t->params.block = block > TUNER_BLOCK_MAX ? TUNER_BLOCK_MAX : block;
     t->params.settle = settle > TUNER_SETTLE_MAX ? TUNER_SETTLE_MAX : settle;
     t->n_aa = 0;
@@ -52,7 +58,13 @@ static void set_level(struct tuner *t, uint32_t level)
             memset(t->class[i].test, 0, sizeof t->class[i].test);
 }
 
-/* What short blocks saw was a part of each effect: what was not below `least` may be tested again. */
+/* What short blocks saw was a part of each effect: what was not below `least` may be tested again.
+ */
+static bool is_forgivable(const struct arm_record *a, double least)
+{
+    return a->backoff > 0 && a->against != TUNER_NO_ARM && a->effect >= least;
+}
+
 static void forgive(struct tuner *t, double least)
 {
     for (size_t i = 0; i < TUNER_CLASSES_MAX; i++) {
@@ -62,7 +74,7 @@ static void forgive(struct tuner *t, double least)
             for (size_t j = 0; j < TUNER_ARMS_MAX; j++) {
                 struct arm_record *a = &c->knob[k].arm[j];
 
-                if (a->against == TUNER_NO_ARM || a->effect >= least)
+                if (is_forgivable(a, least))
                     *a = (struct arm_record){ .against = TUNER_NO_ARM };
             }
     }
@@ -92,21 +104,28 @@ bool settle_learn(struct tuner *t, double diff)
         s->known_sum += p;
         s->known_weight += effect * effect;
     }
-    if (s->level < t->k.settle_levels && s->n >= t->k.settle_quads && s->sum > t->k.settle_z * sqrt(s->square) &&
-        s->sum > t->k.settle_slope * s->weight) {
+    if (s->level < t->k.settle_levels && s->n >= t->k.settle_quads &&
+        s->sum > t->k.settle_z * sqrt(s->square) && s->sum > t->k.settle_slope * s->weight) {
         set_level(t, s->level + 1);
         forgive(t, -t->params.delta);
         return true;
     }
-    if (s->level == TRY_LEVEL && s->tried && t->now >= s->try_until && !has_gained(t)) {
-        set_level(t, 0);
-        return true;
-    }
     if (s->level > 0 && s->n_known >= KNOWN_QUADS && s->known_weight > 0.0 &&
-        s->known_sum / s->known_weight + 2.0 * sqrt(s->var / s->n / s->known_weight) < SETTLED_SLOPE) {
+        s->known_sum / s->known_weight + 2.0 * sqrt(s->var / s->n / s->known_weight) <
+            SETTLED_SLOPE) {
         set_level(t, 0);
         return true;
     }
+    return false;
+}
+
+/* Is there anything in this class that long blocks could see better? */
+static bool is_worth_a_try(const struct tuner *t)
+{
+    for (uint8_t k = 0; k < t->n_knobs; k++)
+        for (size_t j = 0; j < TUNER_ARMS_MAX; j++)
+            if (is_forgivable(&t->active->knob[k].arm[j], 0.5 * t->params.delta))
+                return true;
     return false;
 }
 
@@ -114,11 +133,23 @@ bool settle_exhausted(struct tuner *t)
 {
     struct settle *s = &t->settle;
 
-    if (t->k.settle_levels < TRY_LEVEL || s->tried || s->level > 0 || !t->policy->moves || has_gained(t))
+    if (t->k.settle_levels < TRY_LEVEL || s->tried || s->level > 0 || !t->policy->moves ||
+        has_gained(t) || !is_worth_a_try(t))
         return false;
     s->tried = true;
     s->try_until = t->now + t->k.settle_try;
     set_level(t, TRY_LEVEL);
-    forgive(t, 0.0);
+    forgive(t, 0.5 * t->params.delta);
     return true;
+}
+
+void settle_expire(struct tuner *t)
+{
+    const struct settle *s = &t->settle;
+
+    if (s->level == TRY_LEVEL && s->try_until > 0 && t->now >= s->try_until) {
+        t->settle.try_until = 0;
+        if (!has_gained(t))
+            set_level(t, 0);
+    }
 }

@@ -7,14 +7,7 @@
 #include <string.h>
 
 static const double CLIP_MIN = 0.03; /* windows within 3 % of the median are never clipped */
-static const double CLIP_MAD = 4.5;  /* about 3 sd of a normal: dips of 20 to 50 % go, noise stays */
-
-double stat_clip(double v, double lo, double hi)
-{
-    if (v < lo)
-        return lo;
-    return v > hi ? hi : v;
-}
+static const double CLIP_MAD = 4.5; /* about 3 sd of a normal: dips of 20 to 50 % go, noise stays */
 
 /* Insertion sort: a quad has 12 values, where it beats anything clever. */
 static void sort_values(double *v, size_t n)
@@ -72,7 +65,7 @@ double stat_quad_diff(const double *a, size_t na, const double *b, size_t nb)
     med = all[(na + nb) / 2];
     for (size_t i = 0; i < na + nb; i++)
         all[i] = fabs(all[i] - med);
-    lim = fmax(CLIP_MIN, CLIP_MAD * stat_median(all, na + nb));
+    lim = stat_max(CLIP_MIN, CLIP_MAD * stat_median(all, na + nb));
     return clipped_mean(b, nb, med - lim, med + lim) - clipped_mean(a, na, med - lim, med + lim);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One quad after the other: which vector is in force in which window, what was measured, what stops it early.
- * Must not decide what a finished comparison means; verdict.c does. */
+/* One quad after the other: which vector is in force in which window, what was measured, what stops
+ * it early. Must not decide what a finished comparison means; verdict.c does. */
 #include "tuner_state.h"
 
 #include "stat.h"
@@ -9,8 +9,12 @@
 #include <string.h>
 
 static const double LOSS_BELIEVED = -0.2; /* one early look is not believed further than this */
-static const uint32_t MISSING_MAX = 6;    /* windows: after a longer gap the two halves are not comparable */
-static const uint64_t LEVEL_FRESH = 20;   /* windows for which a level stands in for incumbent's blocks */
+static const size_t WINDOWS_DIPS =
+    3; /* candidate's windows before the guard may act where dips are frequent */
+static const uint32_t MISSING_MAX =
+    6; /* windows: after a longer gap the two halves are not comparable */
+static const uint64_t LEVEL_FRESH =
+    20; /* windows for which a level stands in for incumbent's blocks */
 
 bool trial_is_b(const struct quad *q)
 {
@@ -25,7 +29,8 @@ static void begin_block(struct tuner *t)
     const uint8_t *want = trial_is_b(q) ? q->b : q->a;
 
     q->n_early = 0;
-    q->settle_left = arms_equal(t, want, t->k.settle_sent ? t->sent : t->force) ? 0 : t->params.settle;
+    q->settle_left =
+        arms_equal(t, want, t->k.settle_sent ? t->sent : t->force) ? 0 : t->params.settle;
     q->measure_left = t->params.block;
     memcpy(t->force, want, sizeof t->force);
 }
@@ -41,13 +46,15 @@ void trial_quad(struct tuner *t, bool baseline_first)
         plan_wait(t, t->now + TUNER_HOUR / 12, TUNER_WHY_WRITE_CAP);
         return;
     }
-    /* long blocks: a value of which nothing good is known is not shown before there is something to guard it by */
+    /* long blocks: a value of which nothing good is known is not shown before there is something to
+     * guard it by */
     if (t->settle.level > 0 && q->kind == TUNER_TRIAL_TEST && q->sums->sum <= 0.0)
         a_first = true;
     q->b_first = baseline_first || !a_first;
     q->block = 0;
     q->missing = 0;
     q->na = q->nb = q->nl = 0;
+    q->load_a = q->load_b = 0.0;
     memset(q->ga, 0, sizeof q->ga);
     memset(q->gb, 0, sizeof q->gb);
     t->state = TUNER_QUAD;
@@ -65,9 +72,9 @@ void trial_quad(struct tuner *t, bool baseline_first)
 void trial_charge(struct tuner *t, double d, double windows)
 {
     const struct class_memory *c = t->active;
-    double gain = arms_is_baseline(t, c) ? 0.0 : fmax(0.0, c->gain);
+    double gain = arms_is_baseline(t, c) ? 0.0 : stat_max(0.0, c->gain);
 
-    t->debt += 100.0 * fmax(0.0, -(d + gain)) * windows;
+    t->debt += 100.0 * stat_max(0.0, -(d + gain)) * windows;
 }
 
 void trial_void(struct tuner *t, enum tuner_reason why)
@@ -79,27 +86,42 @@ void trial_void(struct tuner *t, enum tuner_reason why)
         trial_quad(t, false);
 }
 
+/* A guard fires on the worst of many looks: of its difference so much is believed as the test's own
+ * prior allows. */
+static double believed_loss(const struct tuner *t, double diff, size_t nb)
+{
+    double na = stat_max(2.0, (double)t->quad.na), t2 = t->k.debt_tau * t->k.debt_tau;
+    double var = noise_var(&t->noise) * 1.5 * t->params.block * (1.0 / na + 1.0 / (double)nb);
+
+    return t2 > 0.0 ? diff * t2 / (t2 + var) : diff;
+}
+
 /* The objective: true when the quad is over because of it. */
 static bool loss_guard(struct tuner *t, const double *yb, size_t nb, bool b)
 {
     struct quad *q = &t->quad;
-    bool test = q->kind == TUNER_TRIAL_TEST;
+    bool test = q->kind == TUNER_TRIAL_TEST, dips = t->level.dips > t->k.guard_dips;
     struct guard_loss g = {
-        .a = q->ya, .b = yb, .na = q->na, .nb = nb,
+        .a = q->ya,
+        .b = yb,
+        .na = q->na,
+        .nb = nb,
         .check = !test,
         .level_known = t->level.known && t->now - t->level.at <= LEVEL_FRESH,
         .level = t->level.base,
         .limit_min = t->k.guard_min,
         .limit_sd = t->k.guard_z * sqrt(noise_var(&t->noise)),
         .block = t->params.block,
+        .nb_min = dips ? WINDOWS_DIPS : 2,
     };
     double diff;
 
     if (!guard_loss_broken(&g, &diff) || (test && !b))
         return false;
     if (test) {
-        trial_charge(t, diff, (double)nb);
-        seqtest_add(q->sums, fmax(LOSS_BELIEVED, diff));
+        trial_charge(t, believed_loss(t, dips ? stat_max(LOSS_BELIEVED, diff) : diff, nb),
+                     (double)nb);
+        seqtest_add(q->sums, stat_max(LOSS_BELIEVED, diff));
         verdict_abort(t);
     } else {
         seqtest_add(q->sums, diff);
@@ -115,7 +137,8 @@ static bool metric_guard(struct tuner *t)
     bool test = q->kind == TUNER_TRIAL_TEST;
 
     for (uint8_t i = 0; i < t->n_guards; i++) {
-        const struct guard_sums *ref = test ? &q->ga[i] : &q->gb[i], *now = test ? &q->gb[i] : &q->ga[i];
+        const struct guard_sums *ref = test ? &q->ga[i] : &q->gb[i],
+                                *now = test ? &q->gb[i] : &q->ga[i];
 
         if (!guard_worse(&t->guards[i], &t->guard_noise[i], ref, now))
             continue;
@@ -140,7 +163,8 @@ static bool has_load_moved(const struct tuner *t)
         last += q->load[q->nl - m + i];
     }
     noise = t->k.load_tolerance_z * load_noise(&t->load) * sqrt(2.0 / (double)m);
-    return fabs(first - last) / (double)m > fmax(t->k.load_tolerance, noise); /* false when a load is missing */
+    return fabs(first - last) / (double)m >
+           stat_max(t->k.load_tolerance, noise); /* false when a load is missing */
 }
 
 /* One more quad difference; the pooled noise learns from its distance to the mean before. */
@@ -158,7 +182,7 @@ static void add_quad(struct tuner *t, double d)
 static void end_quad(struct tuner *t)
 {
     struct quad *q = &t->quad;
-    double d;
+    double d, shift;
 
     if (has_load_moved(t)) {
         trial_void(t, TUNER_WHY_LOAD_MOVED);
@@ -173,6 +197,11 @@ static void end_quad(struct tuner *t)
         return;
     }
     add_quad(t, d);
+    shift = (q->load_b - q->load_a) / (2.0 * t->params.block);
+    if (!isnan(shift)) {
+        *q->load_shift += shift;
+        elastic_learn(&t->elastic, d, shift);
+    }
     for (uint8_t i = 0; i < t->n_guards; i++)
         guard_learn(&t->guards[i], &t->guard_noise[i], &q->ga[i], &q->gb[i]);
     if (q->kind == TUNER_TRIAL_TEST)
@@ -187,10 +216,13 @@ static bool record(struct tuner *t, const struct tuner_window *w, double log_y, 
     struct quad *q = &t->quad;
     bool b = trial_is_b(q);
 
-    if (b)
+    if (b) {
         q->yb[q->nb++] = log_y;
-    else
+        q->load_b += log_load;
+    } else {
         q->ya[q->na++] = log_y;
+        q->load_a += log_load;
+    }
     q->load[q->nl++] = log_load;
     for (uint8_t i = 0; i < t->n_guards; i++)
         guard_sums_add(b ? &q->gb[i] : &q->ga[i], w->guard[i]);
@@ -202,7 +234,8 @@ static uint32_t base_settle(const struct tuner *t)
     return t->settle.level > 0 ? t->settle.settle : t->params.settle;
 }
 
-/* Long settling must not mean long harm: a candidate that already loses is stopped before it is measured. */
+/* Long settling must not mean long harm: a candidate that already loses is stopped before it is
+ * measured. */
 static bool watch_settling(struct tuner *t, double log_y)
 {
     struct quad *q = &t->quad;

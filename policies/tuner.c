@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The top of the controller: start, one window in and one decision out.
- * Must not know about files, clocks or names; planning, trials and verdicts have files of their own. */
+ * Must not know about files, clocks or names; planning, trials and verdicts have files of their
+ * own. */
 #include "tuner_state.h"
 
 #include "stat.h"
@@ -10,7 +11,11 @@
 #include <string.h>
 
 static const uint64_t SEED_BASE = 1234567, SEED_STEP = 7919; /* spread neighbouring seeds */
-static const uint32_t GUARD_RUN = 2; /* windows in a row that are worse than at the last comparison */
+static const uint64_t LEVEL_FRESH =
+    20; /* windows for which the level of the incumbent is a yardstick */
+static const double EFFECT_MAX = 0.5;
+static const uint32_t GUARD_RUN =
+    2; /* windows in a row that are worse than at the last comparison */
 
 size_t tuner_size(void)
 {
@@ -28,8 +33,9 @@ static bool is_usable(const struct tuner_config *c)
 
     if (c->n_knobs > TUNER_KNOBS_MAX || c->n_guards > TUNER_GUARDS_MAX)
         return false;
-    if (!is_ratio(p->alpha, 0.0, 1.0) || !is_ratio(p->class_ratio, 1.0, 1e6) || !isfinite(p->delta) ||
-        p->delta < 0.0 || !isfinite(p->debt_max) || p->debt_max < 0.0 || !is_ratio(p->debt_pay, 0.0, 1e9))
+    if (!is_ratio(p->alpha, 0.0, 1.0) || !is_ratio(p->class_ratio, 1.0, 1e6) ||
+        !isfinite(p->delta) || p->delta < 0.0 || !isfinite(p->debt_max) || p->debt_max < 0.0 ||
+        !is_ratio(p->debt_pay, 0.0, 1e9))
         return false;
     if (p->block < 1 || p->block > TUNER_BLOCK_MAX || p->settle > TUNER_SETTLE_MAX)
         return false;
@@ -176,13 +182,15 @@ static void collect_aa(struct tuner *t, double log_y)
     t->n_aa = 0;
 }
 
-/* Metrics at an incumbent that is not the baseline: worse than at its last comparison asks for a check. */
+/* Metrics at an incumbent that is not the baseline: worse than at its last comparison asks for a
+ * check. */
 static void watch_guards(struct tuner *t, const struct tuner_window *w)
 {
     for (uint8_t i = 0; i < t->n_guards; i++) {
         if (!isfinite(w->guard[i]))
             continue;
-        if (!guard_window_worse(&t->guards[i], &t->guard_noise[i], t->active->guard_ref[i], w->guard[i])) {
+        if (!guard_window_worse(&t->guards[i], &t->guard_noise[i], t->active->guard_ref[i],
+                                w->guard[i])) {
             t->guard_run[i] = 0;
             continue;
         }
@@ -217,17 +225,51 @@ static bool watch_incumbent(struct tuner *t, const struct tuner_window *w, doubl
     return true;
 }
 
+/* What the value in force does to the observed load: classes are told by the load at the baseline.
+ */
+static double own_shift(const struct tuner *t)
+{
+    const struct class_memory *c = t->active;
+
+    if (!c || c->load_shift == 0.0)
+        return 0.0;
+    for (uint8_t i = 0; i < t->n_knobs; i++)
+        if (t->sent[i] != c->knob[i].incumbent)
+            return 0.0;
+    return c->load_shift;
+}
+
+/* What the candidate in force does to the observed load.  False: not known, the window says nothing
+ * of the class. */
+static bool candidate_shift(const struct tuner *t, double log_y, double *ret)
+{
+    const struct quad *q = &t->quad;
+    double slope, effect;
+
+    if (!elastic_slope(&t->elastic, &slope))
+        return false;
+    if (t->level.known && t->now - t->level.at <= LEVEL_FRESH)
+        effect = log_y - t->level.base;
+    else if (q->kind == TUNER_TRIAL_TEST)
+        effect = q->sums->n > 0 ? q->sums->sum / q->sums->n : 0.0;
+    else
+        effect = -t->active->gain;
+    *ret = slope * stat_clip(effect, -EFFECT_MAX, EFFECT_MAX) + t->active->load_shift;
+    return true;
+}
+
 /* True when another class begins with this window. */
 static bool track_class(struct tuner *t, const struct tuner_window *w, double log_load)
 {
-    if (t->active && w->workload != t->workload) {
+    double shift = own_shift(t);
+
+    if (t->active && w->workload != t->workload)
         load_reset(&t->load);
-    } else if (t->active && !t->k.track_always && t->state == TUNER_QUAD &&
-               !arms_equal(t, t->sent, t->home)) {
-        return false; /* the value on trial moves the load: not evidence of another class */
-    }
+    else if (t->active && !t->k.track_always && t->state == TUNER_QUAD &&
+             !arms_equal(t, t->sent, t->home) && !candidate_shift(t, log(w->objective), &shift))
+        return false; /* the value on trial may move the load: not evidence of another class */
     t->workload = w->workload;
-    return load_update(&t->load, log_load);
+    return load_update(&t->load, log_load - shift);
 }
 
 static void step(struct tuner *t, const struct tuner_window *w)
@@ -240,7 +282,7 @@ static void step(struct tuner *t, const struct tuner_window *w)
     }
     t->active->windows++;
     t->active->seen_at = t->now;
-    t->debt = fmax(0.0, t->debt - t->params.debt_pay);
+    t->debt = stat_max(0.0, t->debt - t->params.debt_pay);
     t->since = arms_equal(t, t->sent, t->last) ? t->since + 1 : 0;
     memcpy(t->last, t->sent, sizeof t->last);
     if (watch_incumbent(t, w, log_y))

@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-static const double EFFECT_GUARD = -0.05; /* remembered effect of an arm that broke a metric's guard: harmful */
+static const double EFFECT_GUARD =
+    -0.05; /* remembered effect of an arm that broke a metric's guard: harmful */
 
 struct sums { /* of the comparison, as the rules need them */
     double n, mean, se, var;
@@ -51,6 +52,26 @@ static void keep_guard_levels(struct tuner *t, const struct guard_sums *g)
     memset(t->guard_run, 0, sizeof t->guard_run);
 }
 
+/* What candidate minus incumbent does to the observed load, 0 while that cannot be told from noise.
+ */
+static double load_shift(const struct tuner *t)
+{
+    double n = t->quad.sums->n, mean = *t->quad.load_shift / n;
+    double se = load_noise(&t->load) / sqrt(n * t->params.block);
+
+    return t->k.shift_z > 0.0 && fabs(mean) > t->k.shift_z * se ? mean : 0.0;
+}
+
+/* The quad has just measured what is in force from now on: a change right after it must not go
+ * unseen. */
+static void set_level(struct tuner *t, const double *y, size_t n)
+{
+    if (t->k.level_known && n > 0)
+        level_set(&t->level, stat_median(y, n));
+    else
+        level_reset(&t->level);
+}
+
 static void accept(struct tuner *t, double mean)
 {
     struct class_memory *c = t->active;
@@ -70,6 +91,7 @@ static void accept(struct tuner *t, double mean)
         c->gain += mean;
         c->joint_due = true;
     }
+    c->load_shift += load_shift(t);
     t->moves++;
     c->accepts++;
     c->tests++;
@@ -86,7 +108,7 @@ static void accept(struct tuner *t, double mean)
                 c->test[i].used = false; /* they were measured beside the old value */
     keep_guard_levels(t, q->gb);
     t->dry = 0;
-    level_reset(&t->level);
+    set_level(t, q->yb, q->nb);
     plan_go_home(t);
     plan_next(t);
 }
@@ -107,7 +129,7 @@ void verdict_reject(struct tuner *t, enum tuner_reason why, double effect)
     if (++t->dry > t->k.patience) {
         double rest = t->k.rest_first * pow(t->k.rest_grow, (double)(t->dry - t->k.patience - 1));
 
-        t->quiet = t->now + (uint64_t)fmin(t->k.rest_max, rest);
+        t->quiet = t->now + (uint64_t)stat_min(t->k.rest_max, rest);
     }
     k->arm[arm].effect = guard ? EFFECT_GUARD : effect;
     k->arm[arm].against = old;
@@ -143,19 +165,20 @@ void verdict_test(struct tuner *t)
     double bar = 1.0 / t->params.alpha, sd = sqrt(noise_var(&t->noise)) / k->tests_sd, most;
     enum tuner_reason why;
 
-    trial_charge(t, fmin(0.0, s.mean + k->debt_z * s.se), 2.0 * t->params.block);
+    trial_charge(t, stat_min(0.0, s.mean), 2.0 * t->params.block);
     if (s.n >= k->tests_min && s.mean >= t->params.delta &&
         seqtest_evalue(s.n, t->quad.sums->sum, s.var, k->tau) >= bar) {
         accept(t, s.mean);
         return;
     }
-    if (s.mean + k->futile_z * s.se < t->params.delta && (s.n >= 2.0 || s.mean + 2.0 * s.se < 0.0)) {
+    if (s.mean + k->futile_z * s.se < t->params.delta &&
+        (s.n >= 2.0 || s.mean + 2.0 * s.se < 0.0)) {
         verdict_reject(t, TUNER_WHY_FUTILE, s.mean);
         return;
     }
-    most = fmax(k->tests_lo, fmin(k->tests_hi, k->tests_ref * (sd * sd)));
-    if (s.n >= most ||
-        (s.n >= most / 2.0 && seqtest_evalue(most, most * (s.mean + 0.5 * s.se), s.var, k->tau) < bar)) {
+    most = stat_max(k->tests_lo, stat_min(k->tests_hi, k->tests_ref * (sd * sd)));
+    if (s.n >= most || (s.n >= most / 2.0 &&
+                        seqtest_evalue(most, most * (s.mean + 0.5 * s.se), s.var, k->tau) < bar)) {
         verdict_reject(t, TUNER_WHY_TOO_LONG, s.mean);
         return;
     }
@@ -177,6 +200,7 @@ static void keep(struct tuner *t, double gain)
         turn_round(&d->evidence);
     }
     c->gain = gain;
+    c->load_shift = -load_shift(t);
     if (q->kind == TUNER_TRIAL_JOINT)
         c->joint_due = false;
     longer = longer < t->k.check_first ? t->k.check_first : longer;
@@ -184,7 +208,7 @@ static void keep(struct tuner *t, double gain)
     c->check_at = t->now + c->check_interval;
     t->alarm_ok = t->now + t->k.alarm_gap;
     keep_guard_levels(t, q->ga);
-    level_reset(&t->level);
+    set_level(t, q->ya, q->na);
     plan_next(t);
 }
 
@@ -209,7 +233,8 @@ static void note_rollback(struct tuner *t, struct class_memory *c)
         if (t->now < c->rollback_at[i] + t->k.ban_window)
             c->rollback_at[n++] = c->rollback_at[i];
     if (n == TUNER_ROLLBACKS) {
-        memmove(c->rollback_at, c->rollback_at + 1, (TUNER_ROLLBACKS - 1) * sizeof c->rollback_at[0]);
+        memmove(c->rollback_at, c->rollback_at + 1,
+                (TUNER_ROLLBACKS - 1) * sizeof c->rollback_at[0]);
         n--;
     }
     c->rollback_at[n++] = t->now;
@@ -241,6 +266,7 @@ void verdict_rollback(struct tuner *t, enum tuner_reason why)
             memory_return(t, c, i, old);
     }
     c->gain = 0.0;
+    c->load_shift = 0.0;
     c->joint_due = false;
     memset(c->test, 0, sizeof c->test);
     q->kind = TUNER_TRIAL_NONE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the tests of the pure core share: a seed that is printed and can be repeated, normals, closeness.
- * Must not hide a test's own arithmetic. */
+/* What the tests of the pure core share: a seed that is printed and can be repeated, normals,
+ * closeness. Must not hide a test's own arithmetic. */
 #pragma once
 
 #include "stat.h"

@@ -21,7 +21,7 @@ enum { FAULT_MAX = 8, FAULT_WRITES_MAX = 256, FAULT_KILLED = 99 };
 static struct {
     struct {
         enum fault_op op;
-        const char *path; /* the end of the path */
+        const char *path; /* the end of the path; after '*' any part of it */
         int error;
         int skip;         /* this many go well before */
         int times;        /* 0: always */
@@ -30,6 +30,8 @@ static struct {
     long calls, at; /* at the at-th call: */
     void (*hook)(void); /* ... this, or death */
     bool truncate[1024];
+    /* What the kernel makes of a write, where it is not the text itself: the text that the file holds then, or NULL. */
+    const char *(*kernel)(const char *path, const char *text, const char *before);
     size_t n_writes;
     char writes[FAULT_WRITES_MAX][300]; /* "path=text" of all writes below /sys/ and /proc/sys */
 } fault;
@@ -51,8 +53,11 @@ static void fault_add(enum fault_op op, const char *path, int error, int skip, i
 static int fault_check(enum fault_op op, const char *path)
 {
     for (size_t i = 0; i < fault.n; i++) {
-        size_t a = strlen(path), b = strlen(fault.fault[i].path);
-        if (fault.fault[i].op != op || a < b || strcmp(path + a - b, fault.fault[i].path) != 0)
+        const char *wanted = fault.fault[i].path;
+        size_t a = strlen(path), b = strlen(wanted);
+        if (fault.fault[i].op != op)
+            continue;
+        if (wanted[0] == '*' ? !strstr(path, wanted + 1) : a < b || strcmp(path + a - b, wanted) != 0)
             continue;
         if (fault.fault[i].skip-- > 0 || fault.fault[i].times < 0)
             return 0;
@@ -128,6 +133,30 @@ static void fault_record(const char *name, const char *text, size_t n)
         (void)snprintf(fault.writes[fault.n_writes++], sizeof fault.writes[0], "%s=%.*s", below + 5, (int)strnlen(text, n), text);
 }
 
+static ssize_t fault_kernel_write(int fd, const char *name, const char *buf, size_t n)
+{
+    char before[4096] = "", text[64];
+    int in = openat(AT_FDCWD, name, O_RDONLY | O_CLOEXEC);
+    ssize_t len = in < 0 ? -1 : read(in, before, sizeof before - 1);
+
+    if (in >= 0)
+        (void)close(in);
+    before[len < 0 ? 0 : len] = '\0';
+    (void)snprintf(text, sizeof text, "%.*s", (int)strnlen(buf, n), buf);
+    text[strcspn(text, "\n")] = '\0';
+    fault_record(name, buf, n);
+    const char *after = fault.kernel(strstr(name, "/root/") + 5, text, before);
+    if (!after) {
+        errno = EINVAL;
+        return -1;
+    }
+    char line[4096];
+    int l = snprintf(line, sizeof line, "%s\n", after);
+    if (ftruncate(fd, 0) < 0 || write(fd, line, (size_t)l) != l)
+        return -1;
+    return (ssize_t)n;
+}
+
 static ssize_t fault_write(int fd, const void *buf, size_t n)
 {
     char name[PATH_MAX];
@@ -139,6 +168,8 @@ static ssize_t fault_write(int fd, const void *buf, size_t n)
         errno = e;
         return -1;
     }
+    if (fault.truncate[fd] && fault.kernel && strstr(name, "/root/"))
+        return fault_kernel_write(fd, name, buf, n);
     if (fault.truncate[fd] && ftruncate(fd, 0) < 0)
         return -1;
     fault_record(name, buf, n);

@@ -145,6 +145,64 @@ static FIXTURE_UNUSED void fixture_bare(struct fixture *f)
     fixture_cpus(f, 4);
 }
 
+static FIXTURE_UNUSED int fixture_unlink(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)st;
+    (void)type;
+    (void)ftw;
+    (void)remove(path);
+    return 0;
+}
+
+static FIXTURE_UNUSED void fixture_domain(const struct fixture *f, const char *dir, const char *name, unsigned int imbalance)
+{
+    char path[256];
+    const struct {
+        const char *name;
+        unsigned long value;
+    } fields[] = {
+        { "imbalance_pct", imbalance }, { "busy_factor", 16 }, { "min_interval", 4 }, { "max_interval", 8 },
+        { "cache_nice_tries", 1 },
+    };
+
+    (void)snprintf(path, sizeof path, "%s/name", dir);
+    char text[32];
+    (void)snprintf(text, sizeof text, "%s\n", name);
+    fixture_write(f, path, text);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        (void)snprintf(path, sizeof path, "%s/%s", dir, fields[i].name);
+        fixture_number(f, path, fields[i].value);
+    }
+}
+
+/* The domains of CPUs with two threads on two nodes: SMT, MC, NUMA; as a rebuild makes them, in new files. With `odd`, CPU 0
+ * has lost its sibling and with it its SMT domain: indices move. */
+static FIXTURE_UNUSED void fixture_domains(const struct fixture *f, const char *home, unsigned int cpus, bool odd)
+{
+    static const char *const names[] = { "SMT", "MC", "NUMA" };
+    static const unsigned int imbalance[] = { 110, 117, 117 };
+    char dir[200], old[PATH_MAX], aside[PATH_MAX + 8];
+
+    fixture_path(f, home, old, sizeof old);
+    (void)snprintf(aside, sizeof aside, "%s.old", old);
+    bool was = rename(old, aside) == 0;
+    for (unsigned int c = 0; c < cpus; c++)
+        for (unsigned int d = odd && c == 0; d < 3; d++) {
+            (void)snprintf(dir, sizeof dir, "%s/cpu%u/domain%u", home, c, d - (odd && c == 0));
+            fixture_domain(f, dir, names[d], imbalance[d]);
+        }
+    if (was)
+        (void)nftw(aside, fixture_unlink, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static FIXTURE_UNUSED void fixture_hide_domains(const struct fixture *f, const char *home)
+{
+    char dir[PATH_MAX];
+
+    fixture_path(f, home, dir, sizeof dir);
+    (void)nftw(dir, fixture_unlink, 16, FTW_DEPTH | FTW_PHYS);
+}
+
 static FIXTURE_UNUSED void fixture_cfs_debugfs(const struct fixture *f)
 {
     fixture_debugfs(f, "latency_ns", "18000000\n");
@@ -168,6 +226,7 @@ static FIXTURE_UNUSED void fixture_5_10(const struct fixture *f)
     fixture_write(f, "/sys/kernel/debug/sched_features",
                   "GENTLE_FAIR_SLEEPERS START_DEBIT NO_NEXT_BUDDY LAST_BUDDY CACHE_HOT_BUDDY WAKEUP_PREEMPTION NO_HRTICK "
                   "TTWU_QUEUE SIS_PROP WA_IDLE WA_WEIGHT WA_BIAS UTIL_EST \n");
+    fixture_domains(f, "/proc/sys/kernel/sched_domain", 4, false);
 }
 
 /* A tree of that kernel with 4 CPUs. */
@@ -193,6 +252,7 @@ static FIXTURE_UNUSED void fixture_new(struct fixture *f, enum fixture_kernel ke
     fixture_debugfs(f, "numa_balancing/hot_threshold_ms", "1000\n");
     fixture_debugfs(f, "preempt", kernel == FIXTURE_7_3 ? "full (lazy) \n" : "none (voluntary) full \n");
     if (kernel == FIXTURE_6_1) {
+        fixture_domains(f, "/sys/kernel/debug/sched/domains", 4, false);
         fixture_cfs_debugfs(f);
         fixture_debugfs(f, "features",
                         "GENTLE_FAIR_SLEEPERS START_DEBIT NO_NEXT_BUDDY LAST_BUDDY CACHE_HOT_BUDDY WAKEUP_PREEMPTION "
@@ -212,15 +272,6 @@ static FIXTURE_UNUSED void fixture_new(struct fixture *f, enum fixture_kernel ke
         fixture_debugfs(f, "llc_balancing/overaggr_pct", "50\n");
         fixture_debugfs(f, "llc_balancing/imb_pct", "20\n");
     }
-}
-
-static FIXTURE_UNUSED int fixture_unlink(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st;
-    (void)type;
-    (void)ftw;
-    (void)remove(path);
-    return 0;
 }
 
 static FIXTURE_UNUSED void fixture_free(struct fixture *f)

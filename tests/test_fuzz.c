@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Random configurations, windows and commands: values stay in bounds, writes below the cap, nothing moves without
- * a measurement, NaN never leaves. */
+/* Random configurations, windows and commands: values stay in bounds, writes below the cap, nothing
+ * moves without a measurement, NaN never leaves. */
 #include "tuner_state.h"
 
 #include "check.h"
@@ -37,8 +37,10 @@ static void draw_config(uint64_t *s, struct tuner_config *c)
         struct tuner_knob *k = &c->knobs[i];
 
         if (draw(s, 0, 1) < .5) {
-            *k = (struct tuner_knob){ .scale = TUNER_SCALE_LOG, .baseline = exp(draw(s, 0, 14)),
-                                      .min = exp(draw(s, 0, 5)), .max = exp(draw(s, 5, 17)) };
+            *k = (struct tuner_knob){ .scale = TUNER_SCALE_LOG,
+                                      .baseline = exp(draw(s, 0, 14)),
+                                      .min = exp(draw(s, 0, 5)),
+                                      .max = exp(draw(s, 5, 17)) };
             continue;
         }
         k->scale = TUNER_SCALE_CHOICE;
@@ -47,8 +49,10 @@ static void draw_config(uint64_t *s, struct tuner_config *c)
             k->choices[j] = floor(draw(s, 0, 5));
     }
     for (uint8_t i = 0; i < c->n_guards; i++)
-        c->guards[i] = (struct tuner_guard){ .kind = draw(s, 0, 1) < .5 ? TUNER_GUARD_RATIO : TUNER_GUARD_POINTS,
-                                             .lower_is_worse = draw(s, 0, 1) < .5, .bound = draw(s, .05, .3) };
+        c->guards[i] = (struct tuner_guard){ .kind = draw(s, 0, 1) < .5 ? TUNER_GUARD_RATIO
+                                                                        : TUNER_GUARD_POINTS,
+                                             .lower_is_worse = draw(s, 0, 1) < .5,
+                                             .bound = draw(s, .05, .3) };
 }
 
 static void draw_window(uint64_t *s, const struct watch *v, uint64_t at, struct tuner_window *w)
@@ -64,7 +68,8 @@ static void draw_window(uint64_t *s, const struct watch *v, uint64_t at, struct 
     w->workload = (uint32_t)(at / 2500);
     w->disturbed = draw(s, 0, 1) < .01;
     if (x < .03)
-        w->objective = x < .01 ? NAN : (x < .015 ? INFINITY : (x < .02 ? -1 : (x < .025 ? 1e308 : 1e-308)));
+        w->objective =
+            x < .01 ? NAN : (x < .015 ? INFINITY : (x < .02 ? -1 : (x < .025 ? 1e308 : 1e-308)));
     x = draw(s, 0, 1);
     if (x < .03)
         w->load = x < .02 ? NAN : (x < .025 ? INFINITY : 1e300);
@@ -79,7 +84,7 @@ static void look(struct watch *v, uint64_t at, const struct tuner_decision *d)
 
     for (uint8_t i = 0; i < v->c.n_knobs; i++) {
         double old = v->value[i], new = d->value[i];
-        bool same = (isnan(old) && isnan(new)) || (old >= new && old <= new);
+        bool same = (isnan(old) && isnan(new)) || (old >= new &&old <= new);
 
         changed = changed || !same;
         if (!same && !isnan(old) && !isnan(new) && v->n_writes < WRITES)
@@ -89,14 +94,15 @@ static void look(struct watch *v, uint64_t at, const struct tuner_decision *d)
             continue;
         assert_true(isfinite(new));
         if (v->c.knobs[i].scale == TUNER_SCALE_LOG && fabs(new - v->t->knobs[i].baseline) > 0)
-            assert_true(new >= v->c.knobs[i].min && new <= v->c.knobs[i].max);
+            assert_true(new >= v->c.knobs[i].min &&new <= v->c.knobs[i].max);
     }
     assert_true(changed == d->moved);
     if (d->reason == TUNER_WHY_MISSING && d->event == TUNER_EVENT_NONE)
         assert_false(changed);
     if (d->evidence.n > 0)
-        assert_true(isfinite(d->evidence.mean) && isfinite(d->evidence.se) && isfinite(d->evidence.e) &&
-                    isfinite(d->evidence.lo) && isfinite(d->evidence.hi));
+        assert_true(isfinite(d->evidence.mean) && isfinite(d->evidence.se) &&
+                    isfinite(d->evidence.e) && isfinite(d->evidence.lo) &&
+                    isfinite(d->evidence.hi));
     for (size_t i = v->n_writes; i-- > 0 && v->write[i] + TUNER_HOUR > at;)
         hour++;
     assert_true(hour <= TUNER_WRITE_CAP);
@@ -115,7 +121,8 @@ static void command(uint64_t *s, struct watch *v, uint64_t at)
     else if (x < .0012)
         look(v, at, tuner_take_knob(v->t, knob));
     else if (x < .0015)
-        look(v, at, tuner_give_knob(v->t, knob, draw(s, 0, 1) < .5 ? NAN : floor(draw(s, 1, 1000))));
+        look(v, at,
+             tuner_give_knob(v->t, knob, draw(s, 0, 1) < .5 ? NAN : floor(draw(s, 1, 1000))));
     else if (x < .01)
         look(v, at, tuner_set_mode(v->t, TUNER_MODE_TUNE));
 }

@@ -9,7 +9,9 @@
 static void test_loss(void **state)
 {
     double a[] = { 0, .01, -.01 }, b[] = { -.15, -.14, -.16 }, one_good[] = { -.15, .02 }, diff = 0;
-    struct guard_loss g = { .a = a, .b = b, .na = 3, .nb = 2, .limit_min = .03, .limit_sd = .06, .block = 3 };
+    struct guard_loss g = {
+        .a = a, .b = b, .na = 3, .nb = 2, .limit_min = .03, .limit_sd = .06, .block = 3
+    };
 
     (void)state;
     assert_true(guard_loss_broken(&g, &diff));
@@ -30,7 +32,14 @@ static void test_check(void **state)
 {
     double a[] = { -.15, -.14, -.16 }, b[] = { 0, .01, -.01 }, dip[] = { -.4, -.35, .01 }, diff = 0;
     struct guard_loss g = {
-        .a = a, .b = b, .na = 3, .nb = 3, .check = true, .limit_min = .03, .limit_sd = .06, .block = 3,
+        .a = a,
+        .b = b,
+        .na = 3,
+        .nb = 3,
+        .check = true,
+        .limit_min = .03,
+        .limit_sd = .06,
+        .block = 3,
     };
 
     (void)state;
@@ -47,7 +56,9 @@ static void add(struct guard_sums *s, int n, double v)
 
 static void test_metric(void **state)
 {
-    const struct tuner_guard tps = { .kind = TUNER_GUARD_RATIO, .lower_is_worse = true, .bound = .05 };
+    const struct tuner_guard tps = { .kind = TUNER_GUARD_RATIO,
+                                     .lower_is_worse = true,
+                                     .bound = .05 };
     const struct tuner_guard psi = { .kind = TUNER_GUARD_POINTS, .bound = 5.0 };
     struct guard_noise none = { 0 };
     struct guard_sums ref = { 0 }, now = { 0 };

@@ -6,7 +6,9 @@
 
 #include <math.h>
 
-static const struct load_config config = { .width = 0.22314355131420976, .margin = .15, .dwell = 2, .lost = 12 };
+static const struct load_config config = {
+    .width = 0.22314355131420976, .margin = .15, .dwell = 2, .lost = 12
+};
 
 static void test_vector(void **state)
 {
@@ -90,17 +92,63 @@ static void test_level(void **state)
                 break;
         }
     }
-    assert_true(alarms <= 20);        /* in 100,000 windows */
+    assert_true(alarms <= 20); /* in 100,000 windows */
     assert_true(delay <= 200 * 8);
+}
+
+/* The noise of the signal is learned, a noisy one does not flap, the slope of load on objective is
+ * found. */
+static int flaps(uint64_t *s, double noise_z)
+{
+    struct load_config c = config;
+    struct load_track l;
+    int changes = 0;
+
+    c.noise_z = noise_z;
+    load_init(&l, &c);
+    for (int i = 0; i < 20000; i++)
+        changes += load_update(&l, load_log(100 * exp(.15 * check_normal(s))));
+    assert_near(load_noise(&l), .15, .05);
+    return changes;
+}
+
+static void test_noise(void **state)
+{
+    uint64_t s = check_seed("test_load");
+    int fixed = flaps(&s, 0.0), wide = flaps(&s, 2.0);
+
+    (void)state;
+    printf("classes in 20000 windows at 15 %% noise: %d, with hysteresis by noise %d\n", fixed,
+           wide);
+    assert_true(wide < fixed / 4);
+}
+
+static void test_elastic(void **state)
+{
+    uint64_t s = check_seed("test_load");
+
+    (void)state;
+    for (int k = 0; k <= 2; k++) {
+        struct elastic e = { 0 };
+        double slope = 0;
+
+        assert_false(elastic_slope(&e, &slope));
+        for (int i = 0; i < 50; i++) {
+            double d = .1 * check_normal(&s);
+
+            elastic_learn(&e, d + .02 * check_normal(&s), -.5 * k * d + .02 * check_normal(&s));
+        }
+        assert_true(elastic_slope(&e, &slope));
+        assert_near(slope, -.5 * k, .2);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vector),
-        cmocka_unit_test(test_unobservable),
-        cmocka_unit_test(test_properties),
-        cmocka_unit_test(test_level),
+        cmocka_unit_test(test_vector),     cmocka_unit_test(test_unobservable),
+        cmocka_unit_test(test_properties), cmocka_unit_test(test_level),
+        cmocka_unit_test(test_noise),      cmocka_unit_test(test_elastic),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The mixture test: vectors, error level with peeking, power, interval and noise against two-pass references. */
+/* The mixture test: vectors, error level with peeking, power, interval and noise against two-pass
+ * references. */
 #include "seqtest.h"
 
 #include "check.h"
@@ -11,9 +12,10 @@ static void test_vectors(void **state)
     static const struct {
         double n, sum, var, want;
     } v[] = {
-        { 3, .15, .0004, 1650.34512 },    { 3, .09, .0009, 1.24918283 }, { 5, .15, .0009, 2.66920838 },
-        { 8, .24, .000576, 72.7589845 },  { 12, .24, .000625, 6.14551473 },
-        { 6, 0.0, .0009, 0.237915476 },   { 4, -.2, .0016, 5.49294633 },
+        { 3, .15, .0004, 1650.34512 },    { 3, .09, .0009, 1.24918283 },
+        { 5, .15, .0009, 2.66920838 },    { 8, .24, .000576, 72.7589845 },
+        { 12, .24, .000625, 6.14551473 }, { 6, 0.0, .0009, 0.237915476 },
+        { 4, -.2, .0016, 5.49294633 },
     };
 
     (void)state;
@@ -23,7 +25,8 @@ static void test_vectors(void **state)
 
 static void test_finite(void **state)
 {
-    static const double n[] = { 0, 1, 3, 1e9 }, s[] = { 0, 1, -1e6, 1e300 }, v[] = { 0, 1e-300, 1, 1e300 };
+    static const double n[] = { 0, 1, 3, 1e9 }, s[] = { 0, 1, -1e6, 1e300 },
+                        v[] = { 0, 1e-300, 1, 1e300 };
 
     (void)state;
     for (int i = 0; i < 4; i++)
@@ -32,7 +35,8 @@ static void test_finite(void **state)
                 assert_true(isfinite(seqtest_evalue(n[i], s[j], v[k], .05)));
 }
 
-/* Looked at after every quad up to 36: at most alpha of null trials ever pass, half of them as gains. */
+/* Looked at after every quad up to 36: at most alpha of null trials ever pass, half of them as
+ * gains. */
 static void test_error_level(void **state)
 {
     uint64_t s = check_seed("test_seqtest");
@@ -52,7 +56,8 @@ static void test_error_level(void **state)
             }
         }
     }
-    printf("null trials that pass: %.3f %%, as gains %.3f %%\n", 100.0 * any / runs, 100.0 * gain / runs);
+    printf("null trials that pass: %.3f %%, as gains %.3f %%\n", 100.0 * any / runs,
+           100.0 * gain / runs);
     assert_true(any <= alpha * runs * 1.1);
     assert_true(gain <= alpha / 2.0 * runs * 1.2);
 }
@@ -144,8 +149,9 @@ static void test_noise(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vectors),  cmocka_unit_test(test_finite),   cmocka_unit_test(test_error_level),
-        cmocka_unit_test(test_monotone), cmocka_unit_test(test_interval), cmocka_unit_test(test_variance),
+        cmocka_unit_test(test_vectors),     cmocka_unit_test(test_finite),
+        cmocka_unit_test(test_error_level), cmocka_unit_test(test_monotone),
+        cmocka_unit_test(test_interval),    cmocka_unit_test(test_variance),
         cmocka_unit_test(test_noise),
     };
 

@@ -42,7 +42,8 @@ static void test_uniform(void **state)
         assert_near(stat_uniform(&s), want[i], 1e-12);
 }
 
-/* Whatever the windows: antisymmetric, shift-invariant, inside the range of the data, one outlier bounded. */
+/* Whatever the windows: antisymmetric, shift-invariant, inside the range of the data, one outlier
+ * bounded. */
 static void test_quad_diff_properties(void **state)
 {
     uint64_t s = check_seed("test_stat");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Decision by decision on a recorded trace: the same value in force in every window as an independent
- * implementation, which does not have the refinements that are switched off here. */
+/* Decision by decision on a recorded trace: the same value in force in every window as an
+ * independent implementation, which does not have the refinements that are switched off here. */
 #include "tuner_state.h"
 
 #include "check.h"
@@ -20,12 +20,21 @@ static FILE *open_trace(const char *name)
 static void tuner_plain(struct tuner *t)
 {
     t->k.track_always = true;
-    t->k.debt_z = 0.0;
+    t->k.shift_z = 0.0;
+    t->k.debt_tau = 0.0;
+    t->k.check_first = 360;
+    t->k.tests_ref = 12.0;
+    t->k.futile_z = 1.0;
+    t->k.retest_first = 1440;
+    t->k.load_moved = 0.09;
+    t->k.patience = 8;
+    t->k.guard_dips = 1.0;
     t->k.load_moved_z = t->k.load_tolerance_z = t->load.config.noise_z = 0.0;
     t->k.settle_levels = 0;
-    t->k.retest_rollback = t->k.retest_first;
+    t->k.retest_rollback = 17280;
     t->k.rollback_quads = 1;
     t->k.settle_sent = false;
+    t->k.level_known = false;
 }
 
 static struct tuner *start(uint64_t seed)
@@ -36,7 +45,8 @@ static struct tuner *start(uint64_t seed)
     assert_non_null(t);
     tuner_params_default(&c.params);
     c.params.seed = seed;
-    c.knobs[0] = (struct tuner_knob){ .scale = TUNER_SCALE_LOG, .baseline = 5e5, .min = 1e4, .max = 5e6 };
+    c.knobs[0] =
+        (struct tuner_knob){ .scale = TUNER_SCALE_LOG, .baseline = 5e5, .min = 1e4, .max = 5e6 };
     assert_int_equal(tuner_init(t, policy_find("hillclimb"), &c), 0);
     tuner_plain(t);
     return t;
@@ -69,7 +79,8 @@ static void test_same_decisions(void **state)
             printf("window %.0f: %.9g instead of %.9g\n", window, tuner_last(t)->value[0], value);
             fail();
         }
-        moves += tuner_last(t)->event == TUNER_EVENT_ACCEPT || tuner_last(t)->event == TUNER_EVENT_ROLLBACK;
+        moves += tuner_last(t)->event == TUNER_EVENT_ACCEPT ||
+                 tuner_last(t)->event == TUNER_EVENT_ROLLBACK;
         n++;
     }
     fclose(f);

@@ -1,98 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The state machine, event by event, on small plants without surprises. */
-#include "tuner_state.h"
-
-#include "check.h"
+#include "bench.h"
 
 #include <errno.h>
-#include <string.h>
-
-struct bench { /* a knob, what it does, and the windows that follow from it */
-    struct tuner *t;
-    struct tuner_config c;
-    uint64_t rng;
-    double noise, load;
-    double effect[TUNER_KNOBS_MAX]; /* ln per halving of knob i, until 1/8 */
-    double guard_effect;            /* relative rise of guard 0 off the baseline */
-    uint32_t workload;
-    uint64_t count[TUNER_EVENT_VOID + 1];
-    struct tuner_decision last[TUNER_EVENT_VOID + 1];
-};
-
-static void bench_init(struct bench *b, uint8_t n_knobs)
-{
-    memset(b, 0, sizeof *b);
-    b->rng = 99;
-    b->noise = .01;
-    b->load = 100;
-    tuner_params_default(&b->c.params);
-    b->c.n_knobs = n_knobs;
-    for (uint8_t i = 0; i < n_knobs; i++)
-        b->c.knobs[i] = (struct tuner_knob){ .scale = TUNER_SCALE_LOG, .baseline = 5e5, .min = 1e4, .max = 5e6 };
-    b->t = malloc(tuner_size());
-    assert_non_null(b->t);
-}
-
-static void bench_start(struct bench *b)
-{
-    assert_int_equal(tuner_init(b->t, policy_find("hillclimb"), &b->c), 0);
-}
-
-static const struct tuner_decision *see(struct bench *b, const struct tuner_decision *d)
-{
-    b->count[d->event]++;
-    b->last[d->event] = *d;
-    return d;
-}
-
-static struct tuner_window window(struct bench *b)
-{
-    const struct tuner_decision *d = tuner_last(b->t);
-    struct tuner_window w = { .load = b->load, .workload = b->workload };
-    double y = b->noise * check_normal(&b->rng);
-    bool off = false;
-
-    for (uint8_t i = 0; i < b->c.n_knobs; i++) {
-        if (isnan(d->value[i]))
-            continue;
-        y += b->effect[i] * fmax(-3.0, fmin(3.0, log2(5e5 / d->value[i])));
-        off = off || d->value[i] < 5e5 || d->value[i] > 5e5;
-    }
-    w.objective = 1000 * exp(y);
-    w.guard[0] = 10 * (1 + (off ? b->guard_effect : 0));
-    return w;
-}
-
-static void play(struct bench *b, int n)
-{
-    for (int i = 0; i < n; i++) {
-        struct tuner_window w = window(b);
-
-        (void)see(b, tuner_step(b->t, &w));
-    }
-}
-
-/* Until `event` happens, at most n windows. */
-static bool play_until(struct bench *b, enum tuner_event event, int n)
-{
-    uint64_t before = b->count[event];
-
-    for (int i = 0; i < n && b->count[event] == before; i++)
-        play(b, 1);
-    return b->count[event] > before;
-}
-
-static bool candidate_in_force(const struct bench *b)
-{
-    return tuner_state(b->t) == TUNER_QUAD && tuner_trial(b->t)->arm == TUNER_ARM_CANDIDATE;
-}
-
-static void play_to_candidate(struct bench *b)
-{
-    for (int i = 0; i < 3000 && !candidate_in_force(b); i++)
-        play(b, 1);
-    assert_true(candidate_in_force(b));
-}
 
 static void test_bad_config(void **state)
 {
@@ -126,8 +36,11 @@ static void test_grid(void **state)
     k.min = 1e3;
     k.max = 1e4; /* the baseline is an arm even outside the range */
     assert_int_equal(arms_init(&a, &k), 0);
-    assert_true(a.value[a.base] == 5e5 && a.base == a.n - 1 && a.value[a.n - 2] <= 1e4 && a.value[0] == 1e3);
-    k = (struct tuner_knob){ .scale = TUNER_SCALE_CHOICE, .baseline = 0, .n_choices = 3, .choices = { 0, 1, 1 } };
+    assert_true(a.value[a.base] == 5e5 && a.base == a.n - 1 && a.value[a.n - 2] <= 1e4 &&
+                a.value[0] == 1e3);
+    k = (struct tuner_knob){
+        .scale = TUNER_SCALE_CHOICE, .baseline = 0, .n_choices = 3, .choices = { 0, 1, 1 }
+    };
     assert_int_equal(arms_init(&a, &k), 0);
     assert_int_equal(a.n, 2);
 }
@@ -255,147 +168,8 @@ static void test_blind(void **state)
     free(b.t);
 }
 
-static void test_modes(void **state)
-{
-    struct bench b;
-    double value;
-
-    (void)state;
-    bench_init(&b, 1);
-    b.effect[0] = .03;
-    bench_start(&b);
-    assert_true(play_until(&b, TUNER_EVENT_ACCEPT, 400));
-    value = b.last[TUNER_EVENT_ACCEPT].new_value;
-    play_to_candidate(&b);
-    (void)see(&b, tuner_set_mode(b.t, TUNER_MODE_HOLD));
-    assert_true(tuner_last(b.t)->value[0] == value);
-    play(&b, 3000);
-    assert_true(tuner_last(b.t)->value[0] == value);
-    (void)see(&b, tuner_set_mode(b.t, TUNER_MODE_BASELINE));
-    assert_true(tuner_last(b.t)->value[0] == 5e5);
-    play(&b, 100);
-    assert_true(tuner_last(b.t)->value[0] == 5e5);
-    (void)see(&b, tuner_set_mode(b.t, TUNER_MODE_TUNE));
-    assert_true(tuner_last(b.t)->value[0] == value);
-    assert_true(play_until(&b, TUNER_EVENT_KEEP, 200)); /* long overdue */
-    free(b.t);
-}
-
-static void test_emergency(void **state)
-{
-    struct bench b;
-
-    (void)state;
-    bench_init(&b, 1);
-    b.effect[0] = .03;
-    bench_start(&b);
-    play(&b, 10);
-    (void)see(&b, tuner_emergency(b.t)); /* at the baseline: not our doing */
-    assert_int_equal(b.count[TUNER_EVENT_ROLLBACK] + b.count[TUNER_EVENT_ABORT], 0);
-    play_to_candidate(&b);
-    (void)see(&b, tuner_emergency(b.t));
-    assert_int_equal(b.last[TUNER_EVENT_ABORT].reason, TUNER_WHY_EMERGENCY);
-    assert_true(tuner_last(b.t)->value[0] == 5e5);
-    play(&b, 1);
-    assert_int_equal(tuner_last(b.t)->reason, TUNER_WHY_MISSING); /* the spoilt window */
-    assert_true(play_until(&b, TUNER_EVENT_ACCEPT, 2000));
-    for (int i = 0; i < 2000 && tuner_state(b.t) != TUNER_WAIT; i++)
-        play(&b, 1);
-    (void)see(&b, tuner_emergency(b.t));
-    assert_int_equal(b.last[TUNER_EVENT_ROLLBACK].reason, TUNER_WHY_EMERGENCY);
-    assert_true(tuner_last(b.t)->value[0] == 5e5);
-    free(b.t);
-}
-
-static void test_guards(void **state)
-{
-    struct bench b;
-
-    (void)state;
-    bench_init(&b, 1);
-    b.effect[0] = .03;
-    b.guard_effect = .2; /* the objective gains, but a guard metric does not like it */
-    b.c.n_guards = 1;
-    b.c.guards[0] = (struct tuner_guard){ .kind = TUNER_GUARD_RATIO, .bound = .1 };
-    bench_start(&b);
-    play(&b, 2000);
-    assert_int_equal(b.count[TUNER_EVENT_ACCEPT], 0);
-    assert_int_equal(b.last[TUNER_EVENT_ABORT].reason, TUNER_WHY_GUARD);
-    b.guard_effect = 0;
-    bench_start(&b);
-    assert_true(play_until(&b, TUNER_EVENT_ACCEPT, 400));
-    for (int i = 0; i < 2000 && tuner_state(b.t) != TUNER_WAIT; i++)
-        play(&b, 1);
-    b.guard_effect = .2; /* later it breaks at the incumbent: a check, which does not keep it */
-    assert_true(play_until(&b, TUNER_EVENT_CHECK, 60));
-    assert_int_equal(b.last[TUNER_EVENT_CHECK].reason, TUNER_WHY_GUARD);
-    assert_true(play_until(&b, TUNER_EVENT_ROLLBACK, 60));
-    assert_int_equal(b.last[TUNER_EVENT_ROLLBACK].reason, TUNER_WHY_GUARD);
-    free(b.t);
-}
-
-static void test_adopt(void **state)
-{
-    double value[TUNER_KNOBS_MAX] = { 62500 }, odd[TUNER_KNOBS_MAX] = { 100000 };
-    struct bench b;
-
-    (void)state;
-    bench_init(&b, 1);
-    b.effect[0] = .03;
-    bench_start(&b);
-    assert_int_equal(tuner_adopt(b.t, odd), -EINVAL);
-    assert_int_equal(tuner_adopt(b.t, value), 0);
-    play(&b, 3);
-    assert_true(tuner_last(b.t)->value[0] == 62500); /* no bounce */
-    assert_true(play_until(&b, TUNER_EVENT_CHECK, 10));
-    assert_true(play_until(&b, TUNER_EVENT_KEEP, 100));
-    free(b.t);
-}
-
-static void test_remember(void **state)
-{
-    struct tuner_memory m = { .bucket = 21, .value = { 62500 }, .gain = .1 }, bad = { .value = { 77777 } };
-    struct tuner_noise n = { .weight = 50, .sum = .02, .quads = 100 }, got;
-    struct bench b;
-
-    (void)state;
-    bench_init(&b, 1);
-    b.effect[0] = .03;
-    bench_start(&b);
-    assert_int_equal(tuner_remember(b.t, &bad), -EINVAL);
-    assert_int_equal(tuner_remember(b.t, &m), 0);
-    tuner_set_noise(b.t, &n);
-    tuner_get_noise(b.t, &got);
-    assert_int_equal(got.quads, 100);
-    play(&b, 1);
-    assert_true(tuner_last(b.t)->value[0] == 62500);
-    assert_true(play_until(&b, TUNER_EVENT_CHECK, 10));
-    assert_true(play_until(&b, TUNER_EVENT_KEEP, 100));
-    free(b.t);
-}
-
-static void test_take_give(void **state)
-{
-    struct bench b;
-
-    (void)state;
-    bench_init(&b, 2);
-    b.effect[0] = .03;
-    bench_start(&b);
-    assert_true(play_until(&b, TUNER_EVENT_ACCEPT, 400));
-    (void)see(&b, tuner_take_knob(b.t, 0));
-    assert_true(isnan(tuner_last(b.t)->value[0]) && tuner_last(b.t)->moved);
-    for (int i = 0; i < 1000; i++) {
-        play(&b, 1);
-        assert_true(isnan(tuner_last(b.t)->value[0]));
-    }
-    (void)see(&b, tuner_give_knob(b.t, 0, 250000));
-    assert_true(tuner_last(b.t)->value[0] == 250000);
-    assert_true(play_until(&b, TUNER_EVENT_ACCEPT, 3000));
-    free(b.t);
-}
-
-/* Two knobs that both help: both are found, one after the other, and the combination is compared with the baseline. */
+/* Two knobs that both help: both are found, one after the other, and the combination is compared
+ * with the baseline. */
 static void test_two_knobs(void **state)
 {
     struct tuner_memory m;
@@ -409,7 +183,8 @@ static void test_two_knobs(void **state)
     bench_start(&b);
     for (int i = 0; i < 6000; i++) {
         play(&b, 1);
-        joint = joint || tuner_trial(b.t)->kind == TUNER_TRIAL_JOINT || b.count[TUNER_EVENT_KEEP] > 0;
+        joint =
+            joint || tuner_trial(b.t)->kind == TUNER_TRIAL_JOINT || b.count[TUNER_EVENT_KEEP] > 0;
     }
     assert_true(tuner_class(b.t, &m));
     assert_true(m.value[0] < 5e5 && m.value[1] > 5e5);
@@ -424,12 +199,55 @@ static void test_toggle(void **state)
 
     (void)state;
     bench_init(&b, 1);
-    b.c.knobs[0] = (struct tuner_knob){ .scale = TUNER_SCALE_CHOICE, .baseline = 5e5, .n_choices = 1,
-                                        .choices = { 62500 } };
+    b.c.knobs[0] = (struct tuner_knob){
+        .scale = TUNER_SCALE_CHOICE, .baseline = 5e5, .n_choices = 1, .choices = { 62500 }
+    };
     b.effect[0] = .02;
     bench_start(&b);
     assert_true(play_until(&b, TUNER_EVENT_ACCEPT, 400));
     assert_true(tuner_last(b.t)->value[0] == 62500);
+    free(b.t);
+}
+
+/* An objective that needs three minutes: short blocks see nothing of +18 %, long ones do. */
+static void test_settling(void **state)
+{
+    struct bench b;
+
+    (void)state;
+    bench_init(&b, 1);
+    b.effect[0] = .06;
+    b.kappa = .06;
+    bench_start(&b);
+    play(&b, 5000);
+    assert_true(b.count[TUNER_EVENT_ACCEPT] > 0);
+    assert_true(b.t->params.block > b.c.params.block && b.t->params.settle > b.c.params.settle);
+    assert_true(tuner_last(b.t)->value[0] < 5e5);
+    bench_init(&b, 1); /* one that follows at once keeps the blocks that it was given */
+    b.effect[0] = .06;
+    bench_start(&b);
+    play(&b, 5000);
+    assert_int_equal(b.t->params.block, b.c.params.block);
+    free(b.t);
+}
+
+/* A load that falls as much as the objective rises: no class of its own, and what the value does is
+ * known. */
+static void test_endogenous(void **state)
+{
+    struct tuner_memory m;
+    struct bench b;
+
+    (void)state;
+    bench_init(&b, 1);
+    b.effect[0] = .1;
+    b.endogenous = 1.0;
+    bench_start(&b);
+    play(&b, 3000);
+    assert_true(tuner_class(b.t, &m));
+    assert_int_equal(tuner_classes(b.t), 1);
+    assert_true(m.accepts > 0);
+    assert_near(m.load_shift, -.3, .05);
     free(b.t);
 }
 
@@ -467,15 +285,20 @@ static void test_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bad_config), cmocka_unit_test(test_grid),
-        cmocka_unit_test(test_accept_check_rollback), cmocka_unit_test(test_harmful),
-        cmocka_unit_test(test_fixed),      cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_classes),    cmocka_unit_test(test_blind),
-        cmocka_unit_test(test_modes),      cmocka_unit_test(test_emergency),
-        cmocka_unit_test(test_guards),     cmocka_unit_test(test_adopt),
-        cmocka_unit_test(test_remember),   cmocka_unit_test(test_take_give),
-        cmocka_unit_test(test_two_knobs),  cmocka_unit_test(test_toggle),
-        cmocka_unit_test(test_repeatable), cmocka_unit_test(test_words),
+        cmocka_unit_test(test_bad_config),
+        cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_accept_check_rollback),
+        cmocka_unit_test(test_harmful),
+        cmocka_unit_test(test_fixed),
+        cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_classes),
+        cmocka_unit_test(test_blind),
+        cmocka_unit_test(test_two_knobs),
+        cmocka_unit_test(test_toggle),
+        cmocka_unit_test(test_repeatable),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_settling),
+        cmocka_unit_test(test_endogenous),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

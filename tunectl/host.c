@@ -106,10 +106,7 @@ const struct sysio *host_io(const struct host *h)
 
 bool host_is_tunable(const struct host *h)
 {
-    for (size_t i = 0; i < h->knobs.n; i++)
-        if (h->knobs.k[i].state == KNOB_OK)
-            return true;
-    return false;
+    return h->why_not[0] == '\0';
 }
 
 const char *host_why_not(const struct host *h)

@@ -12,6 +12,7 @@
 
 enum { COLUMN_KNOB, COLUMN_ORIGINAL, COLUMN_CURRENT, COLUMN_RANGE, COLUMN_STATE, COLUMN_COUNT };
 enum { ROWS_MAX = 16, NOTES_MAX = 6 };
+enum { IDLE_MAX = 8 }; /* more knobs than this outside of the profile are only named */
 
 static const char *on_trial(struct json_object *doc)
 {
@@ -154,20 +155,36 @@ static void render_notes(const struct render *r, struct json_object *doc, size_t
     }
 }
 
+/* Nobody asked for it and nobody touched it. */
+static bool is_idle(struct json_object *k)
+{
+    return !json_object_get_boolean(json_object_object_get(k, "in_profile")) && strcmp(doc_text(k, "state", ""), "ok") == 0 &&
+           !isfinite(doc_number(k, "ours")) && !(doc_number(k, "writes") > 0);
+}
+
+static void add_name(char *list, size_t size, struct json_object *k)
+{
+    size_t used = strlen(list);
+
+    (void)snprintf(list + used, size - used, "%s%.28s", used ? ", " : "", doc_text(k, "name", "?"));
+}
+
 void render_knobs(const struct render *r, struct json_object *doc)
 {
-    size_t n = doc_length(doc, "knobs"), rows = 0;
-    char absent[640] = "";
+    size_t n = doc_length(doc, "knobs"), rows = 0, idle = 0;
+    char absent[1400] = "", aside[1400] = "";
 
     struct libscols_table *t = new_table(r);
     if (!t)
         return;
+    for (size_t i = 0; i < n; i++)
+        idle += is_idle(doc_at(doc, "knobs", i));
     for (size_t i = 0; i < n; i++) {
         struct json_object *k = doc_at(doc, "knobs", i);
-        size_t used = strlen(absent);
         if (strcmp(doc_text(k, "state", ""), "absent") == 0)
-            (void)snprintf(absent + used, sizeof absent - used, "%s%.28s", used ? ", " : "",
-                           doc_text(k, "name", "?"));
+            add_name(absent, sizeof absent, k);
+        else if (idle > IDLE_MAX && idle < n && is_idle(k))
+            add_name(aside, sizeof aside, k);
         else if (rows++ < ROWS_MAX)
             add_row(t, doc, k);
     }
@@ -180,6 +197,8 @@ void render_knobs(const struct render *r, struct json_object *doc)
     }
     scols_unref_table(t);
     render_notes(r, doc, n);
+    if (*aside)
+        render_line(r, "not used", aside, 4);
     if (*absent)
         render_line(r, "absent", absent, 2);
 }

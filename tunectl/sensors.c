@@ -77,7 +77,8 @@ static void say_states(const struct sensors *ss, enum sensor_state *said)
     for (size_t i = 0; i < ss->n; i++) {
         const struct sensor *s = &ss->s[i];
 
-        if (s->state == said[i])
+        /* Sensors of a workload have nothing to follow here. */
+        if (s->state == said[i] || s->def->follow)
             continue;
         said[i] = s->state;
         if (s->state != SENSOR_OK && s->state != SENSOR_STARTING)

@@ -8,11 +8,11 @@
 enum { OPTIONS_SET = 16, OPTIONS_FILES = 64 };
 
 struct options {
-    const char *policy;              /* NULL: the verb's own choice */
+    const char *policy; /* NULL: the verb's own choice */
     uint64_t first_seed, last_seed;
     bool json, by_seed;
-    const char *categories;          /* of filter */
-    double baseline, min, max;       /* of replay; NaN: from the trace */
+    const char *categories;    /* of filter */
+    double baseline, min, max; /* of replay; NaN: from the trace */
     const char *set[OPTIONS_SET + 1];
     const char *files[OPTIONS_FILES];
     int n_files;
@@ -25,7 +25,8 @@ struct batch {
     double seconds;
 };
 
-int batch_run(const struct scenario *s, const char *policy, const struct options *o, struct batch *ret);
+int batch_run(const struct scenario *s, const char *policy, const struct options *o,
+              struct batch *ret);
 void batch_done(struct batch *b);
 double batch_percentile(const struct batch *b, enum metric m, int percentile);
 

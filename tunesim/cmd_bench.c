@@ -67,7 +67,8 @@ int cmd_bench(const struct options *o)
     if (r == 0)
         r = batch_run(s, "hillclimb", &seeds, &b);
     if (r == 0) {
-        printf("plant and hillclimb: %.2f million windows/s\n", 200e-6 * s->windows / (seconds() - start));
+        printf("plant and hillclimb: %.2f million windows/s\n",
+               200e-6 * s->windows / (seconds() - start));
         printf("tuner_step alone:    %.2f million steps/s\n", 1e-6 * steps_per_second(s));
         batch_done(&b);
     }

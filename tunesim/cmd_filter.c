@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* filter: a policy as a process, for a plant that is not ours; one line each way.
  *   in   INIT <default> <min> <max> <window_s> <seed>
- *        W <t> <objective> <load>      objective nan or <= 0: missing; load nan or <= 0: not observable
- *        END
- *   out  K <value> <moves>             value for the next window, within [min, max]
+ *        W <t> <objective> <load>      objective nan or <= 0: missing; load nan or <= 0: not
+ * observable END out  K <value> <moves>             value for the next window, within [min, max]
  * Must not accept anything else: an error names the line, exit 2. */
 #include "cmd.h"
 
@@ -98,12 +97,14 @@ static int on_init(struct filter *f, char **v, int n, const struct options *o)
         return bad(f, "INIT wants <default> <min> <max> <window_s> <seed>");
     if (!isfinite(def) || !isfinite(f->lo) || !isfinite(f->hi) || f->lo > f->hi || !(window > 0.0))
         return bad(f, "INIT: numbers out of range");
-    f->knob = (struct tuner_knob){ .scale = TUNER_SCALE_LOG, .baseline = def, .min = f->lo, .max = f->hi };
+    f->knob = (struct tuner_knob){
+        .scale = TUNER_SCALE_LOG, .baseline = def, .min = f->lo, .max = f->hi
+    };
     if (o->categories && add_categories(f, o->categories) != 0)
         return bad(f, "--categories: not a list of numbers");
     setup.knob = f->knob;
     setup.seed = seed;
-    f->state = f->ctl->new(&setup);
+    f->state = f->ctl->new (&setup);
     if (!f->state)
         return bad(f, "INIT: this policy cannot be set up for this knob");
     f->last = def;
@@ -156,7 +157,8 @@ int cmd_filter(const struct options *o)
 
     f.ctl = ctl_find(name, &f.arg);
     if (!f.ctl || f.ctl == &ctl_oracle) {
-        fprintf(stderr, "tunesim filter: policy \"%s\" is unknown or needs a plant of ours\n", name);
+        fprintf(stderr, "tunesim filter: policy \"%s\" is unknown or needs a plant of ours\n",
+                name);
         return 2;
     }
     f.ours = f.ctl == &ctl_hillclimb || f.ctl == &ctl_fixed;

@@ -27,17 +27,21 @@ static double to_y(const struct panel *a, double v)
 
 static void frame(const struct panel *a, const char *title, const char *unit)
 {
-    printf("<rect x='%d' y='%d' width='%d' height='%d' fill='none' stroke='#999'/>\n", LEFT, a->y, WIDTH, PANEL);
+    printf("<rect x='%d' y='%d' width='%d' height='%d' fill='none' stroke='#999'/>\n", LEFT, a->y,
+           WIDTH, PANEL);
     printf("<text x='%d' y='%d' font-weight='bold'>%s</text>\n", LEFT, a->y - 6, title);
     for (int i = 0; i <= 4; i++) {
         double v = a->lo + (a->hi - a->lo) * i / 4.0;
 
-        printf("<text x='%d' y='%.0f' text-anchor='end'>%.3g%s</text>\n", LEFT - 5, to_y(a, v) + 4, v, unit);
-        printf("<line x1='%d' x2='%d' y1='%.1f' y2='%.1f' stroke='#eee'/>\n", LEFT, LEFT + WIDTH, to_y(a, v), to_y(a, v));
+        printf("<text x='%d' y='%.0f' text-anchor='end'>%.3g%s</text>\n", LEFT - 5, to_y(a, v) + 4,
+               v, unit);
+        printf("<line x1='%d' x2='%d' y1='%.1f' y2='%.1f' stroke='#eee'/>\n", LEFT, LEFT + WIDTH,
+               to_y(a, v), to_y(a, v));
     }
 }
 
-static void curve(const struct panel *a, const double *v, uint32_t n, uint32_t smooth, const char *style)
+static void curve(const struct panel *a, const double *v, uint32_t n, uint32_t smooth,
+                  const char *style)
 {
     double sum = 0.0;
     uint32_t step = n / (uint32_t)POINTS + 1;
@@ -48,7 +52,8 @@ static void curve(const struct panel *a, const double *v, uint32_t n, uint32_t s
         if (t >= smooth)
             sum -= v[t - smooth];
         if (t % step == 0)
-            printf("%.1f,%.1f ", LEFT + WIDTH * (double)t / n, to_y(a, sum / (t < smooth ? t + 1 : smooth)));
+            printf("%.1f,%.1f ", LEFT + WIDTH * (double)t / n,
+                   to_y(a, sum / (t < smooth ? t + 1 : smooth)));
     }
     printf("'/>\n");
 }
@@ -67,10 +72,12 @@ static void range_of(struct panel *a, const double *v, uint32_t n)
 
 static void time_axis(const struct plant *p, int y)
 {
-    double hours = p->n * p->s->window_s / 3600.0, every = hours > 12.0 ? 4.0 : (hours > 3.0 ? 1.0 : 0.25);
+    double hours = p->n * p->s->window_s / 3600.0,
+           every = hours > 12.0 ? 4.0 : (hours > 3.0 ? 1.0 : 0.25);
 
     for (double h = 0.0; h <= hours + 1e-9; h += every)
-        printf("<text x='%.0f' y='%d' text-anchor='middle'>%g h</text>\n", LEFT + WIDTH * h / hours, y, h);
+        printf("<text x='%.0f' y='%d' text-anchor='middle'>%g h</text>\n", LEFT + WIDTH * h / hours,
+               y, h);
 }
 
 static void draw(const struct plant *p, const struct run *r, const char *policy, uint64_t seed)
@@ -83,15 +90,19 @@ static void draw(const struct plant *p, const struct run *r, const char *policy,
     if (!v)
         return;
     metrics_of(p, r, m);
-    printf("<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' font-family='sans-serif' font-size='12'>\n",
+    printf("<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%d' "
+           "font-family='sans-serif' font-size='12'>\n",
            WIDTH + LEFT + 20, load.y + PANEL + 50);
-    printf("<rect width='100%%' height='100%%' fill='white'/>\n<text x='%d' y='22' font-size='16'>%s, %s, seed %llu: "
-           "gain %.2f %%, %.0f %% of the oracle's, %llu moves, %.1f writes/h</text>\n", LEFT, p->s->name, policy,
-           (unsigned long long)seed, m[METRIC_GAIN], m[METRIC_CAPTURED], (unsigned long long)r->moves, m[METRIC_WRITES]);
+    printf("<rect width='100%%' height='100%%' fill='white'/>\n<text x='%d' y='22' "
+           "font-size='16'>%s, %s, seed %llu: "
+           "gain %.2f %%, %.0f %% of the oracle's, %llu moves, %.1f writes/h</text>\n",
+           LEFT, p->s->name, policy, (unsigned long long)seed, m[METRIC_GAIN], m[METRIC_CAPTURED],
+           (unsigned long long)r->moves, m[METRIC_WRITES]);
     for (uint32_t t = 0; t < p->n; t++)
         v[t] = 100.0 * (p->best[t] - 1.0);
     range_of(&perf, v, p->n);
-    frame(&perf, "true performance against the default (grey: the best possible), 5 min mean", " %");
+    frame(&perf, "true performance against the default (grey: the best possible), 5 min mean",
+          " %");
     curve(&perf, v, p->n, 1, "stroke='#bbb'");
     for (uint32_t t = 0; t < p->n; t++)
         v[t] = 100.0 * (r->relative[t] - 1.0);
@@ -99,7 +110,8 @@ static void draw(const struct plant *p, const struct run *r, const char *policy,
     for (uint32_t t = 0; t < p->n; t++)
         v[t] = p->table.ordered ? log2(r->value[t] / p->table.knob_default) : r->value[t];
     range_of(&value, v, p->n);
-    frame(&value, p->table.ordered ? "value in force, log2(value / default)" : "value in force", "");
+    frame(&value, p->table.ordered ? "value in force, log2(value / default)" : "value in force",
+          "");
     curve(&value, v, p->n, 1, "stroke='#b02a37'");
     for (uint32_t t = 0; t < p->n; t++)
         v[t] = exp(p->load_seen[t]);

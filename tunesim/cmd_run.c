@@ -10,10 +10,12 @@
 #include <string.h>
 #include <time.h>
 
-static const size_t SEEDS_FOR_TAILS = 20; /* bounds on percentiles but the median need that many runs */
+static const size_t SEEDS_FOR_TAILS =
+    20; /* bounds on percentiles but the median need that many runs */
 
-static const char *const policies[] = { "fixed", "static:50000000", "static:1381000", "oracle", "naive",
-                                        "welch", "bandit", "hillclimb", NULL };
+static const char *const policies[] = { "fixed",  "static:50000000", "static:1381000",
+                                        "oracle", "naive",           "welch",
+                                        "bandit", "hillclimb",       NULL };
 
 static double seconds(void)
 {
@@ -41,7 +43,8 @@ static int run_seed(const struct scenario *s, const struct ctl *c, const char *a
     return r;
 }
 
-int batch_run(const struct scenario *s, const char *policy, const struct options *o, struct batch *ret)
+int batch_run(const struct scenario *s, const char *policy, const struct options *o,
+              struct batch *ret)
 {
     size_t n = o->last_seed - o->first_seed + 1;
     double start = seconds();
@@ -97,15 +100,16 @@ static void print_number(double v, bool json)
         printf("%s", isnan(v) ? "-" : "never");
 }
 
-static void print_json(const struct scenario *s, const char *policy, const struct batch *b, bool first)
+static void print_json(const struct scenario *s, const char *policy, const struct batch *b,
+                       bool first)
 {
     static const struct {
         const char *name;
         int percentile;
     } which[] = { { "mean", -1 }, { "p5", 5 }, { "p50", 50 }, { "p95", 95 } };
 
-    printf("%s{\"scenario\":\"%s\",\"policy\":\"%s\",\"seeds\":%zu,\"seconds\":%.3f", first ? "[" : ",\n", s->name,
-           policy, b->n, b->seconds);
+    printf("%s{\"scenario\":\"%s\",\"policy\":\"%s\",\"seeds\":%zu,\"seconds\":%.3f",
+           first ? "[" : ",\n", s->name, policy, b->n, b->seconds);
     for (int m = 0; m < METRIC_COUNT; m++) {
         printf(",\"%s\":{", metric_names[m]);
         for (size_t i = 0; i < 4; i++) {
@@ -182,7 +186,8 @@ int cmd_run(const struct options *o)
 
 static void print_cell(const struct batch *b, enum metric m)
 {
-    double lo = batch_percentile(b, m, 5), mid = batch_percentile(b, m, 50), hi = batch_percentile(b, m, 95);
+    double lo = batch_percentile(b, m, 5), mid = batch_percentile(b, m, 50),
+           hi = batch_percentile(b, m, 95);
 
     printf(" ");
     print_number(mid, false);
@@ -291,7 +296,7 @@ int cmd_check(const struct options *o)
             return r == -EINVAL ? 2 : 1;
         bad += r;
     }
-    printf("%d of %d bounds not met, seeds %llu-%llu, %.1f s\n", bad, judged, (unsigned long long)o->first_seed,
-           (unsigned long long)o->last_seed, seconds() - start);
+    printf("%d of %d bounds not met, seeds %llu-%llu, %.1f s\n", bad, judged,
+           (unsigned long long)o->first_seed, (unsigned long long)o->last_seed, seconds() - start);
     return bad > 0;
 }

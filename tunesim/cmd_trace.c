@@ -3,10 +3,10 @@
  *
  * Format of a trace: lines that begin with # are comments; then a header that begins with
  *   window,objective,load,workload,disturbed,value0[,value1...]
- * and one line a window: its number (a gap stands for missing windows), objective and load (empty or nan: missing),
- * workload number, 0 or 1, and the values that were in force during the window.  Further columns are ignored.
- * trace itself adds: next,relative,best,bucket,trial,event,reason (next: what is put in force after the window).
- * Must not judge a run. */
+ * and one line a window: its number (a gap stands for missing windows), objective and load (empty
+ * or nan: missing), workload number, 0 or 1, and the values that were in force during the window.
+ * Further columns are ignored. trace itself adds: next,relative,best,bucket,trial,event,reason,debt
+ * (next: what is put in force after the window). Must not judge a run. */
 #include "cmd.h"
 
 #include "tuner_state.h"
@@ -20,28 +20,28 @@
 static const char *const trials[] = { "none", "test", "check", "joint" };
 static const char HEADER[] = "window,objective,load,workload,disturbed,value0";
 
-static void trace_line(const struct plant *p, const struct tuner_window *w, double value, double relative,
-                       const struct tuner *t)
+static void trace_line(const struct plant *p, const struct tuner_window *w, double value,
+                       double relative, const struct tuner *t)
 {
     const struct tuner_decision *d = t ? tuner_last(t) : NULL;
 
-    printf("%u,%.12g,%.9g,%u,%d,%.9g,%.9g,%.5f,%.5f,", p->t - 1, w->objective, w->load, w->workload, w->disturbed,
-           value, p->value, relative, p->best[p->t - 1]);
+    printf("%u,%.12g,%.9g,%u,%d,%.9g,%.9g,%.5f,%.5f,", p->t - 1, w->objective, w->load, w->workload,
+           w->disturbed, value, p->value, relative, p->best[p->t - 1]);
     if (d)
-        printf("%d,%s,%s,%s\n", t->load.bucket, trials[tuner_trial(t)->kind], tuner_event_name(d->event),
-               tuner_reason_name(d->reason));
+        printf("%d,%s,%s,%s,%.2f\n", t->load.bucket, trials[tuner_trial(t)->kind],
+               tuner_event_name(d->event), tuner_reason_name(d->reason), tuner_debt(t));
     else
-        printf(",,,\n");
+        printf(",,,,\n");
 }
 
 static int trace_run(struct plant *p, const struct ctl *c, struct ctl_setup *setup)
 {
-    void *ctl = c->new(setup);
+    void *ctl = c->new (setup);
     bool ours = c == &ctl_hillclimb || c == &ctl_fixed;
 
     if (!ctl)
         return -EINVAL;
-    printf("%s,next,relative,best,bucket,trial,event,reason\n", HEADER);
+    printf("%s,next,relative,best,bucket,trial,event,reason,debt\n", HEADER);
     for (uint32_t t = 0; t < p->n; t++) {
         struct tuner_window w = { 0 };
         double value = p->value, relative;
@@ -122,14 +122,16 @@ static int start(struct replay *r, const double *value, const struct options *o)
 
 static void show(uint64_t window, const struct tuner_decision *d, const struct replay *r)
 {
-    printf("%llu %s %s", (unsigned long long)window, tuner_event_name(d->event), tuner_reason_name(d->reason));
+    printf("%llu %s %s", (unsigned long long)window, tuner_event_name(d->event),
+           tuner_reason_name(d->reason));
     for (uint8_t i = 0; i < r->n_knobs; i++)
         printf(" %.9g", d->value[i]);
     if (d->event != TUNER_EVENT_NONE && d->event != TUNER_EVENT_CLASS)
         printf("  knob %u: %.9g -> %.9g", d->knob, d->old_value, d->new_value);
     if (d->evidence.n > 0)
-        printf("  n=%u mean=%+.4f se=%.4f interval=%+.4f..%+.4f e=%.3g bar=%.3g", d->evidence.n, d->evidence.mean,
-               d->evidence.se, d->evidence.lo, d->evidence.hi, d->evidence.e, d->evidence.bar);
+        printf("  n=%u mean=%+.4f se=%.4f interval=%+.4f..%+.4f e=%.3g bar=%.3g", d->evidence.n,
+               d->evidence.mean, d->evidence.se, d->evidence.lo, d->evidence.hi, d->evidence.e,
+               d->evidence.bar);
     printf("\n");
 }
 
@@ -202,10 +204,13 @@ int cmd_replay(const struct options *o)
         }
     }
     if (err < 0)
-        fprintf(stderr, "tunesim: %s:%lu: %s\n", o->files[0], at, f ? "not a trace" : strerror(errno));
+        fprintf(stderr, "tunesim: %s:%lu: %s\n", o->files[0], at,
+                f ? "not a trace" : strerror(errno));
     else
-        fprintf(stderr, "%llu windows; the value in force is what the policy would have had in %llu of them\n",
-                (unsigned long long)r.windows, (unsigned long long)r.agree);
+        fprintf(
+            stderr,
+            "%llu windows; the value in force is what the policy would have had in %llu of them\n",
+            (unsigned long long)r.windows, (unsigned long long)r.agree);
     if (f)
         fclose(f);
     free(line);

@@ -76,7 +76,7 @@ int ctl_run(struct plant *p, const struct ctl *c, const struct ctl_setup *setup,
 
     if (r < 0)
         return r;
-    ctl = c->new(setup);
+    ctl = c->new (setup);
     if (!ctl)
         return -EINVAL;
     ret->writes = 0;

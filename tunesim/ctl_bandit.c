@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Discounted Thompson sampling over the arms, per load class; one pull is a settling window and five measured.
- * A yardstick of what a textbook bandit does. */
+/* Discounted Thompson sampling over the arms, per load class; one pull is a settling window and
+ * five measured. A yardstick of what a textbook bandit does. */
 #include "ctl.h"
 
 #include "load.h"
@@ -108,4 +108,6 @@ static double bandit_step(void *ctl, const struct tuner_window *w)
     return pick(s);
 }
 
-const struct ctl ctl_bandit = { .name = "bandit", .new = bandit_new, .step = bandit_step, .free = free };
+const struct ctl ctl_bandit = {
+    .name = "bandit", .new = bandit_new, .step = bandit_step, .free = free
+};

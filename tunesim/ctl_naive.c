@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Hill climbing as one would first write it: one window before, one after, go on while better, else turn round.
- * A yardstick; must stay naive. */
+/* Hill climbing as one would first write it: one window before, one after, go on while better, else
+ * turn round. A yardstick; must stay naive. */
 #include "ctl.h"
 
 #include "tuner_state.h"
@@ -41,4 +41,6 @@ static double naive_step(void *ctl, const struct tuner_window *w)
     return s->arm[s->at];
 }
 
-const struct ctl ctl_naive = { .name = "naive", .new = naive_new, .step = naive_step, .free = free };
+const struct ctl ctl_naive = {
+    .name = "naive", .new = naive_new, .step = naive_step, .free = free
+};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Yardsticks that need no thought: one static value, and the oracle that knows the best value of every window.
- * Must not look at a measurement. */
+/* Yardsticks that need no thought: one static value, and the oracle that knows the best value of
+ * every window. Must not look at a measurement. */
 #include "ctl.h"
 
 #include <math.h>
@@ -60,7 +60,13 @@ static double oracle_step(void *ctl, const struct tuner_window *w)
 }
 
 const struct ctl ctl_static = {
-    .name = "static", .new = static_new, .step = static_step, .moves = no_moves, .free = free,
+    .name = "static",
+    .new = static_new,
+    .step = static_step,
+    .moves = no_moves,
+    .free = free,
 };
 
-const struct ctl ctl_oracle = { .name = "oracle", .new = oracle_new, .step = oracle_step, .free = free };
+const struct ctl ctl_oracle = {
+    .name = "oracle", .new = oracle_new, .step = oracle_step, .free = free
+};

@@ -18,27 +18,71 @@ static const struct {
     enum kind kind;
     size_t offset;
 } settings[] = {
-#define REAL(name, member) { name, KIND_REAL, offsetof(struct tuner, member) }
-#define COUNT(name, member) { name, KIND_COUNT, offsetof(struct tuner, member) }
-#define FLAG(name, member) { name, KIND_BOOL, offsetof(struct tuner, member) }
-    REAL("alpha", params.alpha), REAL("delta", params.delta), REAL("debt_max", params.debt_max),
-    REAL("debt_pay", params.debt_pay), COUNT("block", params.block), COUNT("settle", params.settle),
-    COUNT("calibration", params.calibration), REAL("width", load.config.width),
-    REAL("margin", load.config.margin), COUNT("class_dwell", load.config.dwell), COUNT("dwell", k.dwell),
-    REAL("tau", k.tau), REAL("tests_min", k.tests_min), REAL("tests_ref", k.tests_ref),
-    REAL("tests_lo", k.tests_lo), REAL("tests_hi", k.tests_hi), REAL("tests_sd", k.tests_sd),
-    REAL("futile_z", k.futile_z), REAL("guard_min", k.guard_min), REAL("guard_z", k.guard_z),
-    COUNT("coarse", k.coarse), COUNT("check_first", k.check_first), COUNT("check_max", k.check_max),
-    COUNT("check_quads", k.check_quads), REAL("load_moved", k.load_moved), COUNT("load_gap", k.load_gap),
-    COUNT("alarm_gap", k.alarm_gap), REAL("level_slack", k.level.slack), REAL("level_bar", k.level.bar),
-    COUNT("retest_first", k.retest_first), COUNT("retest_max", k.retest_max),
-    COUNT("retest_rollback", k.retest_rollback), COUNT("rollback_quads", k.rollback_quads), COUNT("patience", k.patience),
-    REAL("rest_first", k.rest_first), REAL("rest_grow", k.rest_grow), REAL("rest_max", k.rest_max),
-    COUNT("ban_count", k.ban_count), REAL("load_tolerance", k.load_tolerance),
-    FLAG("track_always", k.track_always), REAL("debt_z", k.debt_z), REAL("load_moved_z", k.load_moved_z),
-    REAL("load_tolerance_z", k.load_tolerance_z), REAL("load_noise_z", load.config.noise_z),
-    REAL("settle_slope", k.settle_slope), REAL("settle_z", k.settle_z), COUNT("settle_quads", k.settle_quads),
-    COUNT("settle_levels", k.settle_levels), COUNT("settle_try", k.settle_try), FLAG("settle_sent", k.settle_sent),
+#define REAL(name, member)                                                                         \
+    {                                                                                              \
+        name, KIND_REAL, offsetof(struct tuner, member)                                            \
+    }
+#define COUNT(name, member)                                                                        \
+    {                                                                                              \
+        name, KIND_COUNT, offsetof(struct tuner, member)                                           \
+    }
+#define FLAG(name, member)                                                                         \
+    {                                                                                              \
+        name, KIND_BOOL, offsetof(struct tuner, member)                                            \
+    }
+    REAL("alpha", params.alpha),
+    REAL("delta", params.delta),
+    REAL("debt_max", params.debt_max),
+    REAL("debt_pay", params.debt_pay),
+    COUNT("block", params.block),
+    COUNT("settle", params.settle),
+    COUNT("calibration", params.calibration),
+    REAL("width", load.config.width),
+    REAL("margin", load.config.margin),
+    COUNT("class_dwell", load.config.dwell),
+    COUNT("dwell", k.dwell),
+    REAL("tau", k.tau),
+    REAL("tests_min", k.tests_min),
+    REAL("tests_ref", k.tests_ref),
+    REAL("tests_lo", k.tests_lo),
+    REAL("tests_hi", k.tests_hi),
+    REAL("tests_sd", k.tests_sd),
+    REAL("futile_z", k.futile_z),
+    REAL("guard_min", k.guard_min),
+    REAL("guard_z", k.guard_z),
+    REAL("guard_dips", k.guard_dips),
+    COUNT("coarse", k.coarse),
+    COUNT("check_first", k.check_first),
+    COUNT("check_max", k.check_max),
+    COUNT("check_quads", k.check_quads),
+    REAL("load_moved", k.load_moved),
+    COUNT("load_gap", k.load_gap),
+    COUNT("alarm_gap", k.alarm_gap),
+    REAL("level_slack", k.level.slack),
+    REAL("level_bar", k.level.bar),
+    COUNT("retest_first", k.retest_first),
+    COUNT("retest_max", k.retest_max),
+    COUNT("retest_rollback", k.retest_rollback),
+    COUNT("rollback_quads", k.rollback_quads),
+    COUNT("patience", k.patience),
+    REAL("rest_first", k.rest_first),
+    REAL("rest_grow", k.rest_grow),
+    REAL("rest_max", k.rest_max),
+    COUNT("ban_count", k.ban_count),
+    REAL("load_tolerance", k.load_tolerance),
+    FLAG("track_always", k.track_always),
+    REAL("shift_z", k.shift_z),
+    REAL("debt_tau", k.debt_tau),
+    REAL("load_moved_z", k.load_moved_z),
+    REAL("load_tolerance_z", k.load_tolerance_z),
+    REAL("load_noise_z", load.config.noise_z),
+    REAL("settle_slope", k.settle_slope),
+    REAL("settle_z", k.settle_z),
+    COUNT("settle_quads", k.settle_quads),
+    COUNT("settle_levels", k.settle_levels),
+    COUNT("settle_try", k.settle_try),
+    FLAG("level_known", k.level_known),
+    FLAG("settle_sent", k.settle_sent),
 #undef REAL
 #undef COUNT
 #undef FLAG
@@ -122,9 +166,17 @@ struct tuner *ctl_tuner(void *ctl)
 }
 
 const struct ctl ctl_hillclimb = {
-    .name = "hillclimb", .new = hillclimb_new, .step = tuner_ctl_step, .moves = tuner_ctl_moves, .free = free,
+    .name = "hillclimb",
+    .new = hillclimb_new,
+    .step = tuner_ctl_step,
+    .moves = tuner_ctl_moves,
+    .free = free,
 };
 
 const struct ctl ctl_fixed = {
-    .name = "fixed", .new = fixed_new, .step = tuner_ctl_step, .moves = tuner_ctl_moves, .free = free,
+    .name = "fixed",
+    .new = fixed_new,
+    .step = tuner_ctl_step,
+    .moves = tuner_ctl_moves,
+    .free = free,
 };

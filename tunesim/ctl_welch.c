@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Hill climbing with a test: 12 windows before, 12 after, Welch's t > 1.7 keeps the step; memory per load class.
- * A yardstick of what a careful script does. */
+/* Hill climbing with a test: 12 windows before, 12 after, Welch's t > 1.7 keeps the step; memory
+ * per load class. A yardstick of what a careful script does. */
 #include "ctl.h"
 
 #include "load.h"
@@ -49,7 +49,9 @@ static void enter(struct welch *s)
         i++;
     s->c = &s->class[i];
     if (!s->c->used)
-        *s->c = (struct welch_class){ .used = true, .bucket = s->load.bucket, .at = s->base, .side = -1 };
+        *s->c = (struct welch_class){
+            .used = true, .bucket = s->load.bucket, .at = s->base, .side = -1
+        };
     s->after = false;
     s->k = 0;
     s->skip = 1;
@@ -133,5 +135,9 @@ static uint64_t welch_moves(const void *ctl)
 }
 
 const struct ctl ctl_welch = {
-    .name = "welch", .new = welch_new, .step = welch_step, .moves = welch_moves, .free = free,
+    .name = "welch",
+    .new = welch_new,
+    .step = welch_step,
+    .moves = welch_moves,
+    .free = free,
 };

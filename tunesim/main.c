@@ -15,7 +15,8 @@ static const struct {
     int min_files, max_files;
 } verbs[] = {
     { "run", "SCENARIO", "yardsticks of one policy, or of all", cmd_run, 1, 1 },
-    { "compare", "SCENARIO...", "the same as tables, all policies side by side", cmd_compare, 1, OPTIONS_FILES },
+    { "compare", "SCENARIO...", "the same as tables, all policies side by side", cmd_compare, 1,
+      OPTIONS_FILES },
     { "check", "SCENARIO...", "are the bounds in the scenarios met?", cmd_check, 1, OPTIONS_FILES },
     { "trace", "SCENARIO", "one run as CSV", cmd_trace, 1, 1 },
     { "plot", "SCENARIO", "one run as SVG", cmd_plot, 1, 1 },
@@ -30,11 +31,12 @@ static int usage(FILE *f)
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
         fprintf(f, "  %-8s %-12s %s\n", verbs[i].name, verbs[i].args, verbs[i].help);
     fprintf(f, "\n  --policy NAME        %s\n", ctl_words());
-    fprintf(f, "  --seeds A[-B]        seeds of the runs (default 1-20; trace and plot: the first)\n"
-               "  --json               run: machine-readable;  --by-seed  run: one line a seed\n"
-               "  --categories V1,V2   filter: the knob has these unordered values beside its default\n"
-               "  --baseline V --min V --max V   replay: the knob\n"
-               "  --set NAME=VALUE     a constant of hillclimb, for studies\n");
+    fprintf(
+        f, "  --seeds A[-B]        seeds of the runs (default 1-20; trace and plot: the first)\n"
+           "  --json               run: machine-readable;  --by-seed  run: one line a seed\n"
+           "  --categories V1,V2   filter: the knob has these unordered values beside its default\n"
+           "  --baseline V --min V --max V   replay: the knob\n"
+           "  --set NAME=VALUE     a constant of hillclimb, for studies\n");
     return f == stdout ? 0 : 2;
 }
 
@@ -49,7 +51,8 @@ static bool read_seeds(const char *text, struct options *o)
         text = end + 1;
         o->last_seed = strtoull(text, &end, 10);
     }
-    return *end == '\0' && end != text && o->last_seed >= o->first_seed && o->last_seed - o->first_seed < 100000;
+    return *end == '\0' && end != text && o->last_seed >= o->first_seed &&
+           o->last_seed - o->first_seed < 100000;
 }
 
 static bool read_value(const char *text, double *ret)
@@ -99,13 +102,20 @@ static bool read_option(int c, struct options *o, int *n_set)
 int main(int argc, char **argv)
 {
     static const struct option longs[] = {
-        { "policy", required_argument, NULL, 'p' },     { "seeds", required_argument, NULL, 's' },
-        { "json", no_argument, NULL, 'j' },             { "by-seed", no_argument, NULL, 'y' },
-        { "categories", required_argument, NULL, 'c' }, { "baseline", required_argument, NULL, 'b' },
-        { "min", required_argument, NULL, 'l' },        { "max", required_argument, NULL, 'u' },
-        { "set", required_argument, NULL, 'S' },        { NULL, 0, NULL, 0 },
+        { "policy", required_argument, NULL, 'p' },
+        { "seeds", required_argument, NULL, 's' },
+        { "json", no_argument, NULL, 'j' },
+        { "by-seed", no_argument, NULL, 'y' },
+        { "categories", required_argument, NULL, 'c' },
+        { "baseline", required_argument, NULL, 'b' },
+        { "min", required_argument, NULL, 'l' },
+        { "max", required_argument, NULL, 'u' },
+        { "set", required_argument, NULL, 'S' },
+        { NULL, 0, NULL, 0 },
     };
-    struct options o = { .first_seed = 1, .last_seed = 20, .baseline = NAN, .min = NAN, .max = NAN };
+    struct options o = {
+        .first_seed = 1, .last_seed = 20, .baseline = NAN, .min = NAN, .max = NAN
+    };
     int c, n_set = 0;
 
     if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0))

@@ -8,7 +8,8 @@
 #include <string.h>
 
 const char *const metric_names[METRIC_COUNT] = {
-    "gain", "captured", "captured2", "harm", "worst10", "worst60", "writes_h", "moves", "to2", "recovery", "away",
+    "gain",     "captured", "captured2", "harm",     "worst10", "worst60",
+    "writes_h", "moves",    "to2",       "recovery", "away",
 };
 
 int metric_find(const char *name)
@@ -43,8 +44,10 @@ static double worst(const double *rel, uint32_t n, uint32_t w)
     return 100.0 * most / w;
 }
 
-/* First end of `w` windows within [from, to) that reach 98 % of the oracle; to when there is none. */
-static uint32_t reached(const struct plant *p, const double *rel, uint32_t from, uint32_t to, uint32_t w)
+/* First end of `w` windows within [from, to) that reach 98 % of the oracle; to when there is none.
+ */
+static uint32_t reached(const struct plant *p, const double *rel, uint32_t from, uint32_t to,
+                        uint32_t w)
 {
     double sum = 0.0;
 
@@ -94,7 +97,8 @@ void metrics_of(const struct plant *p, const struct run *r, double *ret)
     }
     ret[METRIC_GAIN] = 100.0 * (mean(r->relative, 0, n) - 1.0);
     ret[METRIC_CAPTURED] = oracle > 0.002 ? ret[METRIC_GAIN] / oracle : NAN;
-    ret[METRIC_CAPTURED2] = oracle2 > 0.002 ? 100.0 * (mean(r->relative, half, n) - 1.0) / oracle2 : NAN;
+    ret[METRIC_CAPTURED2] =
+        oracle2 > 0.002 ? 100.0 * (mean(r->relative, half, n) - 1.0) / oracle2 : NAN;
     ret[METRIC_HARM] = 100.0 * harm / n;
     ret[METRIC_WORST10] = worst(r->relative, n, 60);
     ret[METRIC_WORST60] = worst(r->relative, n, 360);

@@ -12,11 +12,11 @@ enum metric {
     METRIC_HARM,      /* % of the time at 3 % or more below the default */
     METRIC_WORST10,   /* %, mean loss of the worst 60 windows */
     METRIC_WORST60,
-    METRIC_WRITES,    /* an hour of 360 windows */
-    METRIC_MOVES,     /* a day of 8640 windows */
-    METRIC_TO2,       /* minutes until 30 min within 2 % of the oracle */
-    METRIC_RECOVERY,  /* minutes after a jump until 5 min within 2 % */
-    METRIC_AWAY,      /* % of the time off the default */
+    METRIC_WRITES,   /* an hour of 360 windows */
+    METRIC_MOVES,    /* a day of 8640 windows */
+    METRIC_TO2,      /* minutes until 30 min within 2 % of the oracle */
+    METRIC_RECOVERY, /* minutes after a jump until 5 min within 2 % */
+    METRIC_AWAY,     /* % of the time off the default */
     METRIC_COUNT
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One run of the simulated host: trajectories are drawn at the start, windows are played one by one.
- * Must not know who chooses the values. */
+/* One run of the simulated host: trajectories are drawn at the start, windows are played one by
+ * one. Must not know who chooses the values. */
 #include "plant.h"
 
 #include "stat.h"
@@ -84,7 +84,8 @@ static void draw_jumps(struct plant *p, struct gauss *g, double *load)
         level[j] = v;
     }
     for (uint32_t t = 0; t < p->n;) {
-        uint32_t end = t + 120 + (uint32_t)(-420.0 * log(1.0 - uniform(g))); /* at least 20 min, mean 90 */
+        uint32_t end =
+            t + 120 + (uint32_t)(-420.0 * log(1.0 - uniform(g))); /* at least 20 min, mean 90 */
 
         for (; t < end && t < p->n; t++) {
             load[t] = log(level[cur]);
@@ -114,7 +115,9 @@ static void draw_load(struct plant *p, struct gauss *g, double *load)
         for (uint32_t t = 0; t < p->n; t++) {
             bool in_batch = t >= batch && t < batch + 360;
 
-            load[t] = lo + range * (in_batch ? 1.0 : 0.5 + 0.5 * sin(6.283185307179586 * (t / (double)s->period + phase)));
+            load[t] = lo + range * (in_batch ? 1.0
+                                             : 0.5 + 0.5 * sin(6.283185307179586 *
+                                                               (t / (double)s->period + phase)));
         }
         add_jump(p, batch);
         add_jump(p, batch + 360);
@@ -142,10 +145,12 @@ static void locate(const struct table *t, double load, uint8_t *ret_row, float *
     while (j + 2 <= last && l > t->log_load[j + 1])
         j++;
     *ret_row = (uint8_t)j;
-    *ret_weight = last == 0 ? 0.0f : (float)((l - t->log_load[j]) / (t->log_load[j + 1] - t->log_load[j]));
+    *ret_weight =
+        last == 0 ? 0.0f : (float)((l - t->log_load[j]) / (t->log_load[j + 1] - t->log_load[j]));
 }
 
-/* Random smooth curves, or random effects of unordered values: another one a load level and seed. */
+/* Random smooth curves, or random effects of unordered values: another one a load level and seed.
+ */
 static void draw_curves(struct plant *p, struct gauss *g)
 {
     struct table *t = &p->table;
@@ -208,7 +213,8 @@ static void find_best(struct plant *p)
     p->best_mean = sum / p->n;
 }
 
-static void draw_base(struct plant *p, struct gauss *g, const double *load, double sigma, double phi)
+static void draw_base(struct plant *p, struct gauss *g, const double *load, double sigma,
+                      double phi)
 {
     const struct scenario *s = p->s;
     uint32_t k = s->dip_period ? below(g, s->dip_period) : 0;
@@ -219,16 +225,20 @@ static void draw_base(struct plant *p, struct gauss *g, const double *load, doub
         size_t j, j2;
         double w;
 
-        p->after[t] = p->s->has_second && (p->workload[t] == 1 || (s->regime_at && t >= s->regime_at));
+        p->after[t] =
+            p->s->has_second && (p->workload[t] == 1 || (s->regime_at && t >= s->regime_at));
         tab = p->after[t] ? &p->second : &p->table;
-        locate(tab, s->regime_at && t >= s->regime_at && s->regime_load > 0.0 ? log(s->regime_load) : load[t],
+        locate(tab,
+               s->regime_at && t >= s->regime_at && s->regime_load > 0.0 ? log(s->regime_load)
+                                                                         : load[t],
                &p->row[t], &p->weight[t]);
         j = p->row[t];
         j2 = j + 1 < tab->n_loads ? j + 1 : j;
         w = (double)p->weight[t];
         p->base[t] = tab->level[j] * (1.0 - w) + tab->level[j2] * w;
         if (s->regime_at && t >= s->regime_at)
-            p->base[t] = p->base[s->regime_at - 1]; /* the response changes silently, the level stays */
+            p->base[t] =
+                p->base[s->regime_at - 1]; /* the response changes silently, the level stays */
     }
     add_process(g, p->base, p->n, s->drift, exp(-1.0 / OU_DRIFT));
     add_process(g, p->base, p->n, sigma, phi);
@@ -243,7 +253,8 @@ static void draw_base(struct plant *p, struct gauss *g, const double *load, doub
         bool periodic = s->dip_period != 0;
         uint32_t at = t;
 
-        if (periodic ? t % s->dip_period != k : s->dip_every == 0 || uniform(g) * s->dip_every >= 1.0)
+        if (periodic ? t % s->dip_period != k
+                     : s->dip_every == 0 || uniform(g) * s->dip_every >= 1.0)
             continue;
         at += periodic ? below(g, 2) : 0;
         double d = log(1.0 - (0.2 + 0.3 * uniform(g)));
@@ -264,7 +275,8 @@ static int allocate(struct plant *p)
     p->weight = calloc(n, sizeof *p->weight);
     p->best = calloc(n, sizeof *p->best);
     p->best_at = calloc(n, sizeof *p->best_at);
-    if (p->base && p->load_seen && p->row && p->workload && p->after && p->weight && p->best && p->best_at)
+    if (p->base && p->load_seen && p->row && p->workload && p->after && p->weight && p->best &&
+        p->best_at)
         return 0;
     plant_done(p);
     return -ENOMEM;

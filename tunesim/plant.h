@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The simulated host: a response table, a load, noise, dips, settling; deterministic by (scenario, seed).
- * Knows nothing of controllers: a value goes in, an objective and an observed load come out. */
+/* The simulated host: a response table, a load, noise, dips, settling; deterministic by (scenario,
+ * seed). Knows nothing of controllers: a value goes in, an objective and an observed load come out.
+ */
 #pragma once
 
 #include "policy.h"
@@ -20,12 +21,12 @@ enum {
 
 struct table { /* ln f(load, knob), as a grid per measured load */
     size_t n_loads, n_knots, n_grid;
-    bool ordered;                /* numeric knob: interpolated in log2; else one column a value */
+    bool ordered; /* numeric knob: interpolated in log2; else one column a value */
     double knob_default, knob_min, knob_max;
     double log_load[PLANT_LOADS];
     double knot[PLANT_KNOTS];
-    double x0;                   /* ordered: log2(value / default) of the first grid point */
-    double level[PLANT_LOADS];   /* ln f(load, default) */
+    double x0;                 /* ordered: log2(value / default) of the first grid point */
+    double level[PLANT_LOADS]; /* ln f(load, default) */
     double value[PLANT_LOADS][PLANT_KNOTS];
     double effect[PLANT_LOADS][PLANT_GRID];
 };
@@ -66,12 +67,12 @@ struct plant {
     const struct scenario *s;
     struct table table, second; /* of this seed */
     uint32_t n;
-    double *base;       /* ln objective at the default, noise included */
-    double *load_seen;  /* ln of the observed load, before the knob's own effect */
+    double *base;      /* ln objective at the default, noise included */
+    double *load_seen; /* ln of the observed load, before the knob's own effect */
     uint8_t *row, *workload;
-    bool *after;        /* the second table holds */
+    bool *after; /* the second table holds */
     float *weight;
-    double *best;       /* best effect of any value in this window, as a factor */
+    double *best; /* best effect of any value in this window, as a factor */
     uint16_t *best_at;
     double best_mean;
     uint32_t jumps[PLANT_JUMPS];
@@ -94,7 +95,8 @@ int scenario_load(struct scenario *ret, const char *path);
 int plant_init(struct plant *p, const struct scenario *s, uint64_t seed);
 void plant_done(struct plant *p);
 void plant_rewind(struct plant *p);
-/* The window p->t with the value in force; *ret_relative: true performance relative to the default. */
+/* The window p->t with the value in force; *ret_relative: true performance relative to the default.
+ */
 void plant_window(struct plant *p, struct tuner_window *ret, double *ret_relative);
 /* The value for the next window; true: it is another one, a write. */
 bool plant_write(struct plant *p, double value);

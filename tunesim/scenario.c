@@ -19,11 +19,15 @@ struct opt {
     double fallback;
 };
 
-#define OPT(section, key, type, member, fallback) { section, key, type, offsetof(struct scenario, member), fallback }
+#define OPT(section, key, type, member, fallback)                                                  \
+    {                                                                                              \
+        section, key, type, offsetof(struct scenario, member), fallback                            \
+    }
 
 static const struct opt opts[] = {
-    OPT("plant", "kappa", OPT_REAL, kappa, 0.6),          /* share of the way to the new level per window */
-    OPT("plant", "write_dip", OPT_REAL, write_dip, 0.005), /* every write costs one window this much */
+    OPT("plant", "kappa", OPT_REAL, kappa, 0.6), /* share of the way to the new level per window */
+    OPT("plant", "write_dip", OPT_REAL, write_dip,
+        0.005), /* every write costs one window this much */
     OPT("plant", "regime_at", OPT_COUNT, regime_at, 0),
     OPT("plant", "regime_load", OPT_REAL, regime_load, 0),
     OPT("load", "low", OPT_REAL, low, 24),
@@ -43,7 +47,8 @@ static const struct opt opts[] = {
     OPT("run", "window_s", OPT_REAL, window_s, 10),
 };
 
-static const char *const load_words[LOAD_KINDS] = { "steady", "jumps", "diurnal", "ramp", "alternate" };
+static const char *const load_words[LOAD_KINDS] = { "steady", "jumps", "diurnal", "ramp",
+                                                    "alternate" };
 static const char *const curve_words[CURVE_KINDS] = { "table", "random", "random-choice" };
 
 struct reader {
@@ -115,9 +120,11 @@ static bool read_want(struct scenario *s, const char *text)
     struct want *w = &s->wants[s->n_wants];
     char metric[24], which[8], op[3], bound[32];
 
-    if (s->n_wants == PLANT_WANTS || sscanf(text, "%23s %7s %2s %31s", metric, which, op, bound) != 4)
+    if (s->n_wants == PLANT_WANTS ||
+        sscanf(text, "%23s %7s %2s %31s", metric, which, op, bound) != 4)
         return false;
-    *w = (struct want){ .percentile = which[0] == 'p' ? atoi(which + 1) : -1, .at_least = op[0] == '>' };
+    *w = (struct want){ .percentile = which[0] == 'p' ? atoi(which + 1) : -1,
+                        .at_least = op[0] == '>' };
     memcpy(w->metric, metric, sizeof w->metric);
     if ((which[0] != 'p' && strcmp(which, "mean") != 0) || (op[0] != '>' && op[0] != '<'))
         return false;
@@ -185,7 +192,8 @@ static int on_option(void *user, const char *section, const char *key, const cha
     }
     if (read_special(r, section, key, value))
         return 1;
-    fprintf(stderr, "tunesim: %s: [%s] %s = %s: unknown or unusable\n", r->path, section, key, value);
+    fprintf(stderr, "tunesim: %s: [%s] %s = %s: unknown or unusable\n", r->path, section, key,
+            value);
     return 0;
 }
 
@@ -193,7 +201,8 @@ static bool is_usable(const struct scenario *s)
 {
     if (s->windows < 100 || s->windows > 10000000 || !(s->window_s > 0.0) || s->period < 2)
         return false;
-    if (s->phi >= 1.0 || s->kappa <= 0.0 || s->kappa > 1.0 || !(s->low > 0.0) || !(s->high >= s->low))
+    if (s->phi >= 1.0 || s->kappa <= 0.0 || s->kappa > 1.0 || !(s->low > 0.0) ||
+        !(s->high >= s->low))
         return false;
     return s->load == LOAD_DIURNAL || s->load == LOAD_RAMP ||
            s->n_levels >= (s->load == LOAD_STEADY ? 1u : 2u);
@@ -219,7 +228,8 @@ int scenario_load(struct scenario *ret, const char *path)
         return -EINVAL;
     }
     if (!r.has_table || !is_usable(ret)) {
-        fprintf(stderr, "tunesim: %s: table or load is missing, or a number is out of range\n", path);
+        fprintf(stderr, "tunesim: %s: table or load is missing, or a number is out of range\n",
+                path);
         return -EINVAL;
     }
     return 0;

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double STEP = 0.05;           /* grid of an ordered knob, log2 units */
-static const double RANGE_LO = 1e4 / 5e5;  /* range of a knob of which the table says none */
+static const double STEP = 0.05;          /* grid of an ordered knob, log2 units */
+static const double RANGE_LO = 1e4 / 5e5; /* range of a knob of which the table says none */
 static const double RANGE_HI = 5e6 / 5e5;
 
 static double end_slope(double h0, double h1, double s0, double s1)

@@ -48,7 +48,7 @@ for knob in "${knobs[@]}"; do
     check "knob $knob can be written under the unit" is "$(s_knob "$knob" state)" ok
     check "knob $knob: status shows the file's value" is "$(s_knob "$knob" current)" "$(cat "$dir/$knob")"
 done
-compare closed-16 -c 16 -j 2 -T 22
+compare closed-16 -c 16 -j 2 -T 28
 check "load rises with the clients ($load_4, $seen_load)" calc "$seen_load > $load_4 * 1.5"
 compare open-4 -c 4 -j 2 -T 28 -R "$rate"
 check "open loop: tps within 20 % of pgbench's" within_20_percent "$seen_tps" "$bench_tps"
@@ -101,7 +101,7 @@ check "tunectl verify finds nothing" is $? 0
 phase "restart"
 # From "stopping" of the old process to READY of the new one nothing may change; the ticks before and after are its trial's.
 logged() { # PATTERN SINCE_MICROSECONDS: when it was said, first
-    journalctl -q -o short-unix -u tunerd --since "@$(($2 / 1000000))" | grep -m 1 "$1" | awk '{ printf "%d\n", $1 * 1000000 }'
+    journalctl -q -o short-unix -u tunerd --since "@$(($2 / 1000000))" | grep -m 1 "$1" | awk '{ printf "%.0f\n", $1 * 1000000 }'
 }
 no_bounce() {
     local from stop ready lines
