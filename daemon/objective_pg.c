@@ -245,16 +245,6 @@ static bool get_double(const PGresult *res, int column, double *ret)
     return !PQgetisnull(res, 0, column) && parse_double(PQgetvalue(res, 0, column), ret) >= 0;
 }
 
-/* A backend publishes its counts at most once a second, and after 10 s at the latest: of ours, some are not in the total yet.
- * A total that falls by no more than those has not fallen. */
-static double without_own(const struct pg_cluster *c, const struct pg_answer *a)
-{
-    static const double unpublished_max = 12;
-    double work = a->work > c->sent_own ? a->work - c->sent_own : 0, before = c->answer.work;
-
-    return c->answer.epoch == a->epoch && work < before && before - work <= unpublished_max ? before : work;
-}
-
 static void take_row(struct pg_cluster *c, const PGresult *res)
 {
     struct pg_answer a = { 0 };
@@ -268,8 +258,12 @@ static void take_row(struct pg_cluster *c, const PGresult *res)
     a.has_active = get_double(res, 1, &a.active_s);
     a.standby = PQgetvalue(res, 0, 2)[0] == 't';
     a.epoch = hash(PQgetvalue(res, 0, 3));
+    a.raw = a.work;
     if (c->counts_own)
-        a.work = without_own(c, &a);
+        a.work = a.work > c->sent_own ? a.work - c->sent_own : 0;
+    /* A backend hands its counts in at most once a second, ours too: until then we have subtracted too much. */
+    if (a.epoch == c->answer.epoch && a.raw >= c->answer.raw && a.work < c->answer.work)
+        a.work = c->answer.work;
     c->answer = a;
     c->ok = true;
 }

@@ -18,7 +18,8 @@ enum pg_step {
 };
 
 struct pg_answer {
-    double work, active_s;
+    double raw, work; /* as the server says; our own transactions subtracted */
+    double active_s;
     bool has_active, standby;
     uint64_t epoch; /* hash of everything that tells one series of totals from another */
 };

@@ -121,26 +121,30 @@ static double normal(uint64_t *s)
 }
 
 /* The knob decides for the application when it has been away from its default long enough. */
-static void maybe_flip(struct plant *p, double knob)
+static void maybe_flip(struct plant *p, double knob, double dt)
 {
-    p->away = fabs(knob - PLANT_DEFAULT_NS) < 1 ? 0 : p->away + 1;
-    if (p->flip_clients > 0 && !p->flipped && p->away >= 24 * PLANT_STEPS) {
+    p->away_s = fabs(knob - PLANT_DEFAULT_NS) < 1 ? 0 : p->away_s + dt;
+    if (p->flip_clients > 0 && !p->flipped && p->away_s >= 24e-9 * (double)p->window_ns) {
         p->flipped = true;
         (void)fprintf(stderr, "demo-plant: from now on the application answers like one of %g clients\n", p->flip_clients);
     }
 }
 
-/* One step of a fraction of a window: effect of the knob, noise, and the totals that follow from them. */
+/* The mean over a window of noise whose correlation falls by half in a window has 0.89 of its standard deviation. */
+static const double NOISE_OF_MEAN = 1 / 0.89;
+
+/* One step of dt seconds: effect of the knob, noise, and the totals that follow from them. A step takes as long as the host
+ * lets it: nothing here counts steps. */
 static void advance(struct plant *p, double dt)
 {
-    double knob = plant_read_knob(p), rate = 1.0 / PLANT_STEPS;
+    double knob = plant_read_knob(p), windows = dt * 1e9 / (double)p->window_ns;
     double like = p->flipped ? p->flip_clients : p->clients;
     double g = plant_effect(p, like, knob);
 
-    maybe_flip(p, knob);
-    p->effect += (1 - pow(0.4, rate)) * (g - p->effect); /* settles by 60 % a window */
-    double phi = pow(0.5, rate);
-    p->noise = phi * p->noise + p->sigma * sqrt(PLANT_STEPS) * sqrt(1 - phi * phi) * normal(&p->rng);
+    maybe_flip(p, knob, dt);
+    p->effect += (1 - pow(0.4, windows)) * (g - p->effect); /* settles by 60 % a window */
+    double phi = pow(0.5, windows);
+    p->noise = phi * p->noise + p->sigma * NOISE_OF_MEAN * sqrt(1 - phi * phi) * normal(&p->rng);
     double tps = plant_level(p, p->clients) * exp(p->effect + p->noise);
     double runnable = p->clients / 9 * exp(0.02 * normal(&p->rng));
     double running = fmin(PLANT_CPUS, runnable);
@@ -165,6 +169,7 @@ int main(int argc, char **argv)
     p->window_ns = 200 * NSEC_PER_MSEC;
     p->sigma = 0.01;
     r = parse_arguments(p, argc, argv);
+    p->real_ns = now_real_ns();
     if (r >= 0)
         r = plant_make_tree(p);
     if (r < 0) {
@@ -181,6 +186,7 @@ int main(int argc, char **argv)
                                 .tv_sec = (time_t)(p->window_ns / PLANT_STEPS / NSEC_PER_SEC) };
         (void)nanosleep(&nap, NULL);
         uint64_t now = now_mono_ns();
+        p->real_ns = now_real_ns();
         advance(p, (double)(now - last) / 1e9);
         last = now;
         r = plant_write_tree(p);

@@ -23,7 +23,8 @@ struct plant {
     struct plant_row row[PLANT_LOADS_MAX]; /* by rising load */
     /* state */
     bool flipped;
-    uint32_t away;               /* steps with the knob away from its default */
+    double away_s;               /* for so long the knob has been away from its default */
+    uint64_t real_ns;            /* CLOCK_REALTIME of the totals */
     double effect, noise;        /* in ln of the rate */
     double transactions, run_ns, wait_ns, slices, stall_us; /* totals */
 };

@@ -29,6 +29,19 @@ static int add(struct plant *p, double load, double knob, double value)
     return 0;
 }
 
+static int read_row(struct plant *p, char *line)
+{
+    double v[3];
+    char *rest = line;
+
+    for (size_t i = 0; i < ELEMENTSOF(v); i++) {
+        const char *field = strsep(&rest, ",");
+        if (!field || parse_double(field, &v[i]) < 0)
+            return -EINVAL;
+    }
+    return rest ? -EINVAL : add(p, v[0], v[1], v[2]);
+}
+
 int plant_read_table(struct plant *p, const char *path)
 {
     _cleanup_fclose_ FILE *f = fopen(path, "re");
@@ -40,21 +53,11 @@ int plant_read_table(struct plant *p, const char *path)
         return -EINVAL;
     }
     while (fgets(line, sizeof line, f)) {
-        char *fields[3], *rest = line;
-        double v[3];
-
         n++;
         line[strcspn(line, "\r\n")] = '\0';
         if (line[0] == '#' || line[0] == '\0' || strcmp(line, "load,knob,value") == 0)
             continue;
-        for (size_t i = 0; i < 3; i++) {
-            fields[i] = strsep(&rest, ",");
-            if (!fields[i] || parse_double(fields[i], &v[i]) < 0)
-                rest = NULL;
-            if (!rest && i < 2)
-                break;
-        }
-        if (rest || add(p, v[0], v[1], v[2]) < 0) {
+        if (read_row(p, line) < 0) {
             (void)fprintf(stderr, "demo-plant: %s:%u: not a row load,knob,value in rising order\n", path, n);
             return -EINVAL;
         }

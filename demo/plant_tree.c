@@ -116,7 +116,7 @@ int plant_write_tree(const struct plant *p)
     if (r >= 0)
         r = put(p, "/run/transactions.prom",
                 "# TYPE transactions_total counter\ntransactions_total %.0f %lu\n# TYPE clients gauge\nclients %g\n", p->transactions,
-                now_real_ns() / NSEC_PER_MSEC, p->clients);
+                p->real_ns / NSEC_PER_MSEC, p->clients);
     return r;
 }
 

@@ -206,7 +206,6 @@ static void one_database_or_several_clusters(void **state)
     assert_int_equal(objective_open(&e->o, &e->p, &e->io, e->event), 0);
     wait_for(e, OBJECTIVE_UNREACHABLE); /* half a sum is none */
     objective_close(&e->o);
-    strcpy(e->p.connection, "host=/tmp ;");
     strcpy(e->p.database, "absent");
     snprintf(e->p.connection, sizeof e->p.connection, "host=%s user=tunerd", server.dir);
     assert_int_equal(objective_open(&e->o, &e->p, &e->io, e->event), 0);
@@ -324,11 +323,46 @@ static void server_hangs(void **state)
     wait_for(e, OBJECTIVE_OK);
 }
 
+/* `tunectl objective test`, with the sensors of this host. */
+static int try(struct env *e, char *text, size_t size)
+{
+    FILE *out = fmemopen(text, size, "w");
+    struct sysio real;
+
+    assert_non_null(out);
+    assert_int_equal(sysio_init(&real, "/"), 0);
+    e->p.measure = MEASURE_TPS;
+    int r = objective_test(&e->p, &real, 3, NSEC_PER_SEC, out);
+    fclose(out);
+    sysio_done(&real);
+    return r;
+}
+
+static void tries_for_people(void **state)
+{
+    struct env *e = *state;
+    char text[4096] = "";
+
+    open_as(e, "tunerd", "");
+    objective_close(&e->o);
+    load_start(200, 6);
+    assert_int_equal(try(e, text, sizeof text), 0);
+    assert_non_null(strstr(text, "transactions per second over 3 windows, noise "));
+    snprintf(e->p.connection, sizeof e->p.connection, "host=%s user=absent", server.dir);
+    assert_int_equal(try(e, text, sizeof text), -EACCES);
+    assert_non_null(strstr(text, "To set it up:\n"));
+    assert_non_null(strstr(text, "CREATE ROLE absent LOGIN IN ROLE pg_monitor;"));
+    snprintf(e->p.connection, sizeof e->p.connection, "host=%s/absent", server.dir);
+    assert_int_equal(try(e, text, sizeof text), -ENODATA);
+    assert_non_null(strstr(text, "no window could be measured: unreachable"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         ROW(counts_transactions), ROW(one_database_or_several_clusters), ROW(says_what_to_set_up),
         ROW(statistics_are_reset), ROW(server_goes_and_comes), ROW(server_hangs),
+        ROW(tries_for_people),
     };
 
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
