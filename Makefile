@@ -116,6 +116,22 @@ check-vm: all
 purity: $(BUILD)/libpolicies.a
 	@tests/purity.sh $(BUILD)
 
+# ---- longer runs, by hand ---------------------------------------------------------------------
+.PHONY: fuzz bench
+FUZZ_SECONDS ?= 60
+fuzz:
+	@mkdir -p $(BUILD)/fuzz-corpus
+	clang -std=gnu17 -D_GNU_SOURCE -Idaemon $$(pkg-config --cflags libnl-3.0 libnl-genl-3.0) -g -O1 \
+		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -o $(BUILD)/fuzz-procparse \
+		tests/fuzz/fuzz_procparse.c daemon/procparse*.c daemon/nl_*.c daemon/util.c \
+		$$(pkg-config --libs libnl-3.0 libnl-genl-3.0) -lm
+	$(BUILD)/fuzz-procparse -max_total_time=$(FUZZ_SECONDS) -max_len=4000 $(BUILD)/fuzz-corpus tests/fuzz/corpus/procparse
+bench: all
+	@$(CC) -std=gnu17 -D_GNU_SOURCE -O2 -Idaemon -Itests $$(pkg-config --cflags libnl-3.0 libnl-genl-3.0) -o $(BUILD)/bench-schedstat \
+		tests/bench/bench_schedstat.c $(ARCHIVES) $(LIBS)
+	@$(BUILD)/bench-schedstat --min 500
+	@$(if $(wildcard tunesim/*.c),$(BUILD)/tunesim bench)
+
 # ---- install ----------------------------------------------------------------------------------
 .PHONY: install
 install: all

@@ -91,7 +91,8 @@ struct control {
     const char *window_why;           /* static: why it is missing */
     uint64_t windows, missing;
     uint64_t last_retain_ns;
-    uint32_t unrestored;              /* knobs that could not be put back; tried again every window */
+    uint32_t unrestored;              /* knobs that could not be put back in a mode that writes nothing; tried again every window */
+    uint32_t stuck;                   /* knobs with a value of ours that cannot be written any more; likewise */
 
     struct control_level level_incumbent, level_baseline; /* of the objective, in this class */
     struct control_level guard_level[TUNER_GUARDS_MAX];

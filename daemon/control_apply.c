@@ -83,6 +83,18 @@ void control_apply(struct control *c, const struct tuner_decision *d)
     }
 }
 
+/* A knob that was taken away because it could not be written, with a value of ours in it: every window tries again to get its
+ * original back. */
+static void retry_way_back(struct control *c)
+{
+    c->stuck = 0;
+    for (size_t i = 0; i < c->knobs.n; i++) {
+        struct knob *k = &c->knobs.k[i];
+        if (k->has_ours && k->ours != k->original && (k->state == KNOB_DENIED || k->state == KNOB_BROKEN))
+            c->stuck += knob_write(&c->knobs, k, k->original, "way back") < 0;
+    }
+}
+
 void control_verify(struct control *c)
 {
     uint64_t rescaled = 0, changed = knobs_verify(&c->knobs, &rescaled);
@@ -98,6 +110,7 @@ void control_verify(struct control *c)
         if (d)
             control_apply(c, d);
     }
+    retry_way_back(c);
 }
 
 int control_release(struct control *c, const char *name)

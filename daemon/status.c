@@ -315,7 +315,7 @@ static json *counters(const struct control *c)
     put_u(o, "missing", c->missing);
     put_u(o, "moves", c->tuner ? tuner_moves(c->tuner) : 0);
     put_u(o, "writes", writes);
-    put_u(o, "unrestored", c->unrestored);
+    put_u(o, "unrestored", c->unrestored + c->stuck);
     put_d(o, "debt_pct_windows", c->tuner ? tuner_debt(c->tuner) : 0);
     return o;
 }

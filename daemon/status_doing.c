@@ -48,9 +48,11 @@ void status_doing(const struct control *c, char *buf, size_t size)
 {
     const struct tuner_trial *t = c->tuner ? tuner_trial(c->tuner) : NULL;
 
-    if (c->unrestored > 0)
-        (void)snprintf(buf, size, "%u original value%s could not be put back: trying again every window", c->unrestored,
-                       c->unrestored == 1 ? "" : "s");
+    uint32_t away = c->unrestored + c->stuck;
+
+    if (away > 0)
+        (void)snprintf(buf, size, "%u original value%s could not be put back: trying again every window", away,
+                       away == 1 ? "" : "s");
     else if (!c->profile)
         (void)snprintf(buf, size, "idle: %s", c->profile_why);
     else if (!c->tuner || !c->has_objective)
