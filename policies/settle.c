@@ -136,7 +136,7 @@ bool settle_exhausted(struct tuner *t)
         !t->policy->moves || has_gained(t) || !is_worth_a_try(t))
         return false;
     s->try_until = t->now + t->k.settle_try;
-    s->try_next = t->now + t->k.retest_first;
+    s->try_next = t->now + 4 * (uint64_t)t->k.retest_first; /* a day */
     set_level(t, TRY_LEVEL);
     forgive(t, 0.0);
     return true;

@@ -24,6 +24,7 @@ static void tuner_plain(struct tuner *t)
     t->k.debt_tau = 0.0;
     t->k.check_first = 360;
     t->k.tests_ref = 12.0;
+    t->k.tests_min = 3.0;
     t->k.futile_z = 1.0;
     t->k.retest_first = 1440;
     t->k.load_moved = 0.09;
