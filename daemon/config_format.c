@@ -122,7 +122,7 @@ const char *option_range(const struct option *o, char *buf, size_t size)
     struct option end = *o;
     char low[64], high[64];
     uint64_t u[2] = { (uint64_t)o->min, o->max < 1.8e19 ? (uint64_t)o->max : UINT64_MAX };
-    uint32_t u32[2] = { (uint32_t)o->min, o->max < UINT32_MAX ? (uint32_t)o->max : UINT32_MAX };
+    uint32_t u32[2] = { o->min < UINT32_MAX ? (uint32_t)o->min : UINT32_MAX, o->max < UINT32_MAX ? (uint32_t)o->max : UINT32_MAX };
     double d[2] = { o->min, o->max };
     const void *bound[2] = { d, d + 1 };
     size_t n = 0;

@@ -223,6 +223,7 @@ static void test_settling(void **state)
     assert_true(b.count[TUNER_EVENT_ACCEPT] > 0);
     assert_true(b.t->params.block > b.c.params.block && b.t->params.settle > b.c.params.settle);
     assert_true(tuner_last(b.t)->value[0] < 5e5);
+    free(b.t);
     bench_init(&b, 1); /* one that follows at once keeps the blocks that it was given */
     b.effect[0] = .06;
     bench_start(&b);
