@@ -47,16 +47,20 @@ static void keep_levels(struct control *c)
     keep_level(&c->pressure_level[EMERGENCY_MEMORY], window_get(&c->window, METRIC_PSI_MEMORY_FULL));
 }
 
-static void store_window(struct control *c, const struct tuner_decision *d, const char *arm)
+/* What is in force in the window that has just ended. */
+static void values_in_force(const struct control *c, double *ret)
+{
+    for (uint8_t i = 0; i < c->n_tuned; i++)
+        ret[i] = c->tuned[i]->state == KNOB_OK ? (double)c->tuned[i]->current : NAN;
+}
+
+static void store_window(struct control *c, const struct tuner_decision *d, const char *arm, const double *values)
 {
     const char *names[TUNER_KNOBS_MAX];
-    double values[TUNER_KNOBS_MAX];
     struct tuner_memory m;
 
-    for (uint8_t i = 0; i < c->n_tuned; i++) {
+    for (uint8_t i = 0; i < c->n_tuned; i++)
         names[i] = c->tuned[i]->def->name;
-        values[i] = c->tuned[i]->state == KNOB_OK ? (double)c->tuned[i]->current : NAN;
-    }
     struct store_window sw = {
         .window = &c->window,
         .profile = c->profile ? c->profile->name : "",
@@ -118,6 +122,7 @@ static void tick(struct control *c)
     struct tuner_window view;
     const struct tuner_decision *d = NULL;
     const char *arm = "-";
+    double values[TUNER_KNOBS_MAX];
 
     sensors_read(&c->sensors, now_mono_ns(), now_real_ns(), &c->window);
     judge_length(c);
@@ -125,6 +130,7 @@ static void tick(struct control *c)
         objective_evaluate(&c->objective, &c->window);
     c->windows++;
     control_verify(c);
+    values_in_force(c, values);
     if (c->unrestored > 0)
         c->unrestored = (uint32_t)knobs_restore(&c->knobs, "again");
     if (c->tuner) {
@@ -138,7 +144,7 @@ static void tick(struct control *c)
         if (d->event == TUNER_EVENT_ACCEPT || d->event == TUNER_EVENT_ROLLBACK || d->event == TUNER_EVENT_KEEP)
             control_save_classes(c);
     }
-    store_window(c, d, arm);
+    store_window(c, d, arm, values);
     emergency_mark(c->emergency);
     bus_changed(c->bus);
 }

@@ -123,6 +123,30 @@ sample_start() { # FILE
 }
 sample_stop() { kill "$sampler" 2>/dev/null; wait "$sampler" 2>/dev/null; }
 
+# While a value other than the original is in force, the CPUs are taken from the database: that value is harmful beyond doubt,
+# however much an emulated guest's throughput swings.
+harm_start() {
+    (
+        hogs=''
+        trap 'kill $hogs 2>/dev/null; exit' TERM
+        while :; do
+            read_knobs
+            if find_moved; then
+                [ -n "$hogs" ] || for _ in 1 2 3 4 5 6 7 8; do
+                    nice -n 10 bash -c 'while :; do :; done' &
+                    hogs+=" $!"
+                done
+            elif [ -n "$hogs" ]; then
+                kill $hogs
+                hogs=''
+            fi
+            nap 0.2
+        done
+    ) &
+    harm=$!
+}
+harm_stop() { kill "$harm" 2>/dev/null; wait "$harm" 2>/dev/null; }
+
 # ---- the unit -----------------------------------------------------------------------------
 unit_start() { systemctl reset-failed tunerd 2>/dev/null; systemctl start tunerd; }
 main_pid() { systemctl show -p MainPID --value tunerd; }

@@ -87,7 +87,9 @@ check "a candidate value comes in force" wait_moved 120
 note "$moved at $(at "$moved")"
 check "status shows the same value" shows_the_candidate
 judged() { snap && [ -n "$(s_proven)" ]; }
-check "a trial is judged" wait_for 180 judged
+harm_start
+check "a harmful value is judged" wait_for 180 judged
+harm_stop
 note "decision: $(s_proven)"
 check "history has the decision with its evidence" calc "$(history_proven | wc -c) > 1"
 check "the journal has it with its fields" calc \
