@@ -117,7 +117,11 @@ purity: $(BUILD)/libpolicies.a
 	@tests/purity.sh $(BUILD)
 
 # ---- longer runs, by hand ---------------------------------------------------------------------
-.PHONY: fuzz bench
+.PHONY: check-long bench-sim fuzz bench
+check-long: all
+	@tests/sim/run $(BUILD)/tunesim 1000-1039
+bench-sim: $(BUILD)/tunesim
+	@$(BUILD)/tunesim bench
 FUZZ_SECONDS ?= 60
 fuzz:
 	@mkdir -p $(BUILD)/fuzz-corpus

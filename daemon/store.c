@@ -80,7 +80,7 @@ static const char schema[] =
     "CREATE TABLE IF NOT EXISTS decisions (real_ns INTEGER NOT NULL, window INTEGER, profile TEXT, bucket INTEGER, event TEXT, reason "
     "TEXT, knob TEXT, old REAL, new REAL, n INTEGER, mean REAL, se REAL, lo REAL, hi REAL, e REAL, bar REAL);"
     "CREATE TABLE IF NOT EXISTS classes (fingerprint TEXT, profile TEXT, bucket INTEGER, real_ns INTEGER, knobs TEXT, gain REAL, windows "
-    "INTEGER, tests INTEGER, accepts INTEGER, rollbacks INTEGER, PRIMARY KEY (fingerprint, profile, bucket));"
+    "INTEGER, tests INTEGER, accepts INTEGER, rollbacks INTEGER, load_shift REAL, PRIMARY KEY (fingerprint, profile, bucket));"
     "CREATE TABLE IF NOT EXISTS noise (fingerprint TEXT, profile TEXT, weight REAL, sum REAL, quads INTEGER, PRIMARY KEY (fingerprint, "
     "profile));";
 
@@ -133,7 +133,7 @@ static int prepare(struct store *s)
         [ST_BEGIN] = "BEGIN",
         [ST_COMMIT] = "COMMIT",
         [ST_DECISION] = "INSERT INTO decisions VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-        [ST_CLASS] = "INSERT OR REPLACE INTO classes VALUES (?,?,?,?,?,?,?,?,?,?)",
+        [ST_CLASS] = "INSERT OR REPLACE INTO classes VALUES (?,?,?,?,?,?,?,?,?,?,?)",
         [ST_NOISE] = "INSERT OR REPLACE INTO noise VALUES (?,?,?,?,?)",
     };
     char text[2048] = "INSERT INTO windows (real_ns, window, length_s, profile, bucket, disturbed, event, reason, arm, knobs";

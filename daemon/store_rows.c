@@ -159,6 +159,7 @@ int store_put_class(struct store *s, const char *fingerprint, const struct store
     (void)sqlite3_bind_int64(st, 8, c->memory.tests);
     (void)sqlite3_bind_int64(st, 9, c->memory.accepts);
     (void)sqlite3_bind_int64(st, 10, c->memory.rollbacks);
+    store_bind(st, 11, c->memory.load_shift);
     return store_run(s, st);
 }
 
@@ -191,6 +192,7 @@ static void read_class(sqlite3_stmt *st, struct store_class *c)
     c->memory.tests = (uint32_t)sqlite3_column_int64(st, 6);
     c->memory.accepts = (uint32_t)sqlite3_column_int64(st, 7);
     c->memory.rollbacks = (uint32_t)sqlite3_column_int64(st, 8);
+    c->memory.load_shift = finite_or_zero(store_column(st, 9));
 }
 
 int store_each_class(struct store *s, const char *fingerprint, int (*f)(const struct store_class *c, void *u), void *u)
@@ -204,7 +206,7 @@ int store_each_class(struct store *s, const char *fingerprint, int (*f)(const st
     c = malloc(sizeof *c);
     if (!c)
         return -ENOMEM;
-    rc = sqlite3_prepare_v2(s->db, "SELECT profile, bucket, real_ns, knobs, gain, windows, tests, accepts, rollbacks FROM classes WHERE "
+    rc = sqlite3_prepare_v2(s->db, "SELECT profile, bucket, real_ns, knobs, gain, windows, tests, accepts, rollbacks, load_shift FROM classes WHERE "
                                    "fingerprint = ? ORDER BY real_ns", -1, &st, NULL);
     if (rc == SQLITE_OK)
         rc = sqlite3_bind_text(st, 1, fingerprint, -1, SQLITE_TRANSIENT);

@@ -126,6 +126,7 @@ static void classes_and_noise_come_back(void **state)
     c->memory.value[0] = 62500;
     c->memory.value[1] = 32;
     c->memory.gain = .09;
+    c->memory.load_shift = -.04;
     c->memory.windows = 1000;
     c->memory.tests = 3;
     c->n_knobs = 2;
@@ -144,6 +145,7 @@ static void classes_and_noise_come_back(void **state)
     assert_string_equal(got->knob_names[1], "nr_migrate");
     assert_true(got->memory.value[0] == 125000 && got->memory.value[1] == 32 && isnan(got->memory.value[2]));
     assert_int_equal(got->memory.windows, 1000);
+    assert_true(got->memory.load_shift == c->memory.load_shift);
     assert_int_equal(store_get_noise(f->s, "host a", "postgresql", &n2), 0);
     assert_true(n2.weight == noise.weight && n2.sum == noise.sum && n2.quads == 12);
     assert_int_equal(store_get_noise(f->s, "host b", "postgresql", &n2), -ENOENT);
