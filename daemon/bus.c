@@ -49,16 +49,18 @@ static int method_dump(sd_bus_message *m, void *userdata, sd_bus_error *e)
     struct bus *b = userdata;
     _cleanup_free_ char *status = status_json(b->control), *text = NULL, *both = NULL;
     size_t n = 0;
-    FILE *f = open_memstream(&text, &n);
+    FILE *f = status ? open_memstream(&text, &n) : NULL;
 
     (void)e;
-    if (!f || !status)
+    if (!f)
         return -ENOMEM;
     int r = config_dump(b->control->config, f);
     if (fclose(f) != 0 || r < 0)
         return r < 0 ? r : -ENOMEM;
-    if (asprintf(&both, "%s\n%s", status, text) < 0)
+    if (asprintf(&both, "%s\n%s", status, text) < 0) {
+        both = NULL; /* asprintf leaves it undefined */
         return -ENOMEM;
+    }
     return sd_bus_reply_method_return(m, "s", both);
 }
 

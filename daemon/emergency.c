@@ -49,6 +49,8 @@ static int read_total(const struct emergency *m, enum emergency_kind kind, uint6
 
     if (r < 0)
         return r;
+    if (!psi.full.present)
+        return -ENODATA;
     *ret_us = psi.full.us_total;
     return 0;
 }
