@@ -102,8 +102,7 @@ static void tuner_view(struct control *c, struct tuner_window *ret)
         ret->guard[i] = i < c->n_guards ? window_get(w, c->guard[i]->metric) : NAN;
     c->window_why = w->disturbed ? (w->disturbance ? w->disturbance : "disturbed")
                     : !(ret->objective > 0) ? "the objective was not measured" : NULL;
-    c->window_missing = c->window_why != NULL;
-    c->missing += c->window_missing;
+    c->missing += c->window_why != NULL;
 }
 
 /* A window that took much longer than planned: the process was stopped, or the machine slept. */

@@ -87,8 +87,7 @@ struct control {
     uint64_t window_due_ns;
     struct window window;             /* the last one */
     bool ticking;                     /* objective asked, answer awaited */
-    bool window_missing;
-    const char *window_why;           /* static: why it is missing */
+    const char *window_why;           /* static: why it is missing; NULL: it is not */
     uint64_t windows, missing;
     uint64_t last_retain_ns;
     uint32_t unrestored;              /* knobs that could not be put back in a mode that writes nothing; tried again every window */
@@ -101,7 +100,6 @@ struct control {
 
     size_t n_records, next_record;    /* ring */
     struct control_record record[CONTROL_DECISIONS_MAX];
-    bool leaving;
 };
 
 /* Sets everything up; *err tells what is wrong with the configuration. 0, -EINVAL (configuration), -EBUSY
@@ -137,6 +135,8 @@ void control_save_classes(struct control *c);
 
 /* control_mode.c */
 enum tuner_mode control_tuner_mode(const struct control *c);
+/* A mode that writes nothing but originals: observe, pause at the baseline. */
+bool control_is_at_baseline(const struct control *c);
 void control_mode_origin(const struct control *c, char *buf, size_t size);
 int control_load_mode(struct control *c);
 void control_mode_done(struct control *c);

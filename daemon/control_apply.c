@@ -26,7 +26,8 @@ static const struct tuner_decision *take(struct control *c, const struct knob *k
     return tuner_take_knob(c->tuner, (uint8_t)i);
 }
 
-static void tell_foreign(struct control *c, const struct knob *k)
+/* Into status and store; the log has it from knobs.c, which found it out. */
+static void record_foreign(struct control *c, const struct knob *k)
 {
     char old[40], new[40], who[160], text[480];
     double ours = (double)k->foreign_old;
@@ -40,8 +41,6 @@ static void tell_foreign(struct control *c, const struct knob *k)
         (void)snprintf(who, sizeof who, "somebody else");
     (void)snprintf(text, sizeof text, "%s wrote %s: %s -> %s; it is left alone until `tunectl release %s`", who,
                    k->def->name, old, new, k->def->name);
-    log_event(LOG_NOTICE, &(struct log_event){ .id = LOG_ID_FOREIGN, .knob = k->def->name, .old_value = old,
-                                               .new_value = new, .reason = "foreign" }, "%s", text);
     control_record_event(c, "foreign", k, ours, (double)k->foreign_value, "foreign", text);
 }
 
@@ -51,7 +50,7 @@ static const struct tuner_decision *write_failed(struct control *c, struct knob 
     char text[320];
 
     if (r == -ESTALE) {
-        tell_foreign(c, k);
+        record_foreign(c, k);
         return take(c, k);
     }
     if (knob_fate(-r) == KNOB_FATE_RETRY)
@@ -66,9 +65,7 @@ static const struct tuner_decision *write_failed(struct control *c, struct knob 
 /* Writes until the tuner and the knobs agree; each round takes at least one knob away, so it ends. */
 void control_apply(struct control *c, const struct tuner_decision *d)
 {
-    enum control_mode mode = control_mode(c);
-
-    if (mode == MODE_OBSERVE || mode == MODE_PAUSE_BASELINE)
+    if (control_is_at_baseline(c))
         return;
     for (const struct tuner_decision *again = d; again;) {
         d = again;
@@ -105,7 +102,7 @@ void control_verify(struct control *c)
             log_msg(LOG_INFO, "knob %s: the kernel recomputed it to %lu; it is applied again", k->def->name, k->current);
         if (!(changed >> i & 1))
             continue;
-        tell_foreign(c, k);
+        record_foreign(c, k);
         const struct tuner_decision *d = c->tuner ? take(c, k) : NULL;
         if (d)
             control_apply(c, d);
@@ -125,7 +122,6 @@ int control_release(struct control *c, const char *name)
         return r;
     (void)snprintf(text, sizeof text, "%s may be tuned again; its baseline is now %s", k->def->name,
                    control_value_text(k, (double)k->original, value, sizeof value));
-    log_msg(LOG_NOTICE, "%s", text);
     control_record_event(c, "release", k, NAN, (double)k->original, "release", text);
     int i = tuner_index(c, k);
     if (i >= 0 && c->taken[i]) {

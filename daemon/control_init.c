@@ -180,7 +180,7 @@ int control_reload(struct control *c, struct config_error *err)
     c->config = fresh;
     (void)config_free(old);
     set_limits(c);
-    if (control_mode(c) != before && (control_mode(c) == MODE_OBSERVE || control_mode(c) == MODE_PAUSE_BASELINE))
+    if (control_mode(c) != before && control_is_at_baseline(c))
         c->unrestored = (uint32_t)knobs_restore(&c->knobs, "configuration");
     int r = control_arm_emergency(c);
     if (r < 0)
@@ -197,7 +197,6 @@ int control_reload(struct control *c, struct config_error *err)
 
 void control_done(struct control *c, bool restart)
 {
-    c->leaving = true;
     c->window_timer = sd_event_source_disable_unref(c->window_timer);
     c->match_timer = sd_event_source_disable_unref(c->match_timer);
     control_mode_done(c);

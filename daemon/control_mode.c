@@ -32,6 +32,11 @@ enum tuner_mode control_tuner_mode(const struct control *c)
     return TUNER_MODE_BASELINE;
 }
 
+bool control_is_at_baseline(const struct control *c)
+{
+    return control_tuner_mode(c) == TUNER_MODE_BASELINE;
+}
+
 void control_mode_origin(const struct control *c, char *buf, size_t size)
 {
     const struct control_override *o = c->pause.active ? &c->pause : c->set_mode.active ? &c->set_mode : NULL;
@@ -119,7 +124,7 @@ static void changed(struct control *c, enum control_mode before)
     log_event(LOG_NOTICE, &(struct log_event){ .id = LOG_ID_MODE, .old_value = mode_name(before), .new_value = mode_name(now) },
               "%s", text);
     control_record_event(c, "mode", NULL, NAN, NAN, mode_name(now), text);
-    if (now == MODE_OBSERVE || now == MODE_PAUSE_BASELINE)
+    if (control_is_at_baseline(c))
         c->unrestored = (uint32_t)knobs_restore(&c->knobs, mode_name(now));
     /* Baselines are the values found when tuning begins: build the tuner anew unless it only paused. */
     if (now == MODE_TUNE && before != MODE_PAUSE)

@@ -67,19 +67,14 @@ void control_record_event(struct control *c, const char *what, const struct knob
     keep(c, r);
 }
 
-static double pct(double ln)
-{
-    return 100.0 * expm1(ln);
-}
-
 /* "migration_cost_ns 500us -> 62.5us: +4.3 % (2.1 .. 6.5), E 81 of 50 after 6 quads" */
 static void evidence_text(const struct tuner_evidence *e, char *buf, size_t size)
 {
     if (e->n == 0)
         buf[0] = '\0';
     else
-        (void)snprintf(buf, size, ": %+.1f %% (%.1f .. %.1f), E %.3g of %.3g after %u quad%s", pct(e->mean), pct(e->lo),
-                       pct(e->hi), e->e, e->bar, e->n, e->n == 1 ? "" : "s");
+        (void)snprintf(buf, size, ": %+.1f %% (%.1f .. %.1f), E %.3g of %.3g after %u quad%s", percent_of_ln(e->mean), percent_of_ln(e->lo),
+                       percent_of_ln(e->hi), e->e, e->bar, e->n, e->n == 1 ? "" : "s");
 }
 
 static const char *guard_name(const struct control *c, const struct tuner_decision *d)

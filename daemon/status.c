@@ -39,11 +39,6 @@ static void put_b(json *o, const char *key, bool v)
 {
     put(o, key, json_object_new_boolean(v));
 }
-static double pct(double ln)
-{
-    return 100.0 * expm1(ln);
-}
-
 static json *host(const struct control *c)
 {
     json *o = json_object_new_object();
@@ -70,7 +65,7 @@ static json *window(const struct control *c)
 
     put_u(o, "index", c->windows);
     put_d(o, "length_s", (double)c->config->window_ns / 1e9);
-    put_b(o, "missing", c->window_missing);
+    put_b(o, "missing", c->window_why != NULL);
     put_s(o, "why_missing", c->window_why);
     put_d(o, "next_in_s", c->window_due_ns > now ? (double)(c->window_due_ns - now) / 1e9 : 0);
     return o;
@@ -105,7 +100,7 @@ static json *class_(const struct control *c)
     put_u(o, "tests", m.tests);
     put_u(o, "accepts", m.accepts);
     put_u(o, "rollbacks", m.rollbacks);
-    put_d(o, "gain_pct", m.gain != 0 ? pct(m.gain) : NAN);
+    put_d(o, "gain_pct", m.gain != 0 ? percent_of_ln(m.gain) : NAN);
     return o;
 }
 
@@ -215,10 +210,10 @@ static void put_evidence(json *o, const struct tuner_evidence *e, const char *co
     bool any = e->n > 0;
 
     put(o, count, any || strcmp(count, "quads") == 0 ? json_object_new_int((int)e->n) : NULL);
-    put_d(o, "mean_pct", any ? pct(e->mean) : NAN);
+    put_d(o, "mean_pct", any ? percent_of_ln(e->mean) : NAN);
     put_d(o, "se_pct", any ? 100 * e->se : NAN);
-    put_d(o, "lo_pct", any ? pct(e->lo) : NAN);
-    put_d(o, "hi_pct", any ? pct(e->hi) : NAN);
+    put_d(o, "lo_pct", any ? percent_of_ln(e->lo) : NAN);
+    put_d(o, "hi_pct", any ? percent_of_ln(e->hi) : NAN);
     put_d(o, "e", any ? e->e : NAN);
     put_d(o, "bar", any ? e->bar : NAN);
 }

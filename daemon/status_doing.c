@@ -65,7 +65,7 @@ void status_doing(const struct control *c, char *buf, size_t size)
         (void)snprintf(buf, size, "paused: the values in force stay; `tunectl resume` goes on");
     else if (control_mode(c) == MODE_PAUSE_BASELINE)
         (void)snprintf(buf, size, "paused at the baseline; `tunectl resume` goes on");
-    else if (c->window_missing)
+    else if (c->window_why)
         (void)snprintf(buf, size, "the last window is missing: %s", c->window_why);
     else if (t->kind != TUNER_TRIAL_NONE)
         trial(c, t, buf, size);

@@ -9,18 +9,9 @@
 
 #define MANAGER "org.freedesktop.systemd1"
 
-static void unref_bus(sd_bus **b)
-{
-    *b = sd_bus_flush_close_unref(*b);
-}
-static void unref_message(sd_bus_message **m)
-{
-    *m = sd_bus_message_unref(*m);
-}
-
 static bool pending_job(sd_bus *bus, const char *unit, char *job, size_t size)
 {
-    _cleanup_(unref_message) sd_bus_message *m = NULL, *p = NULL;
+    _cleanup_(sd_bus_message_unrefp) sd_bus_message *m = NULL, *p = NULL;
     const char *path;
     uint32_t id;
 
@@ -35,7 +26,7 @@ static bool pending_job(sd_bus *bus, const char *unit, char *job, size_t size)
 
 bool unit_is_restarting(void)
 {
-    _cleanup_(unref_bus) sd_bus *bus = NULL;
+    _cleanup_(sd_bus_flush_close_unrefp) sd_bus *bus = NULL;
     _cleanup_free_ char *type = NULL;
     const char *unit = getenv("TUNERD_UNIT");
     char job[256];

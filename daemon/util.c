@@ -156,6 +156,11 @@ uint64_t now_real_ns(void)
     return clock_ns(CLOCK_REALTIME);
 }
 
+double percent_of_ln(double ln)
+{
+    return 100.0 * expm1(ln);
+}
+
 bool copy_string(char *dst, size_t size, const char *src)
 {
     size_t n = strlen(src);

@@ -65,5 +65,8 @@ const char *format_duration_ns(char *buf, size_t size, uint64_t ns);
 uint64_t now_mono_ns(void);
 uint64_t now_real_ns(void);
 
+/* A difference of natural logarithms as percent: 0.05 -> 5.1. */
+double percent_of_ln(double ln);
+
 /* Copies at most size - 1 bytes, always terminates; true when all of it fitted. */
 bool copy_string(char *dst, size_t size, const char *src);

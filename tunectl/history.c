@@ -37,7 +37,7 @@ int history_open(const struct ctl *c, struct store **ret)
 
 double history_percent(double ln)
 {
-    return isfinite(ln) ? 100 * expm1(ln) : NAN;
+    return isfinite(ln) ? percent_of_ln(ln) : NAN;
 }
 
 const char *history_unit(const char *knob)
