@@ -2,6 +2,7 @@
 /* PSI triggers on /proc/pressure/{io,memory}: "full" beyond a share of 2 s. Decides nothing. */
 #include "emergency.h"
 
+#include "kept.h"
 #include "procparse.h"
 #include "util.h"
 
@@ -18,6 +19,7 @@
 struct source {
     struct emergency *m;
     sd_event_source *event;  /* owned; owns the descriptor */
+    struct kept file;        /* for its totals: a trigger's own descriptor is the trigger's */
     uint64_t mark_ns, mark_us;
 };
 
@@ -40,11 +42,11 @@ const char *emergency_name(enum emergency_kind kind)
     return kinds[kind].name;
 }
 
-static int read_total(const struct emergency *m, enum emergency_kind kind, uint64_t *ret_us)
+static int read_total(struct emergency *m, enum emergency_kind kind, uint64_t *ret_us)
 {
     char text[512];
     struct psi psi;
-    ssize_t n = sysio_read(m->io, kinds[kind].path, text, sizeof text);
+    ssize_t n = kept_read(&m->source[kind].file, m->io, text, sizeof text);
     int r = n < 0 ? (int)n : psi_parse(text, (size_t)n, &psi);
 
     if (r < 0)
@@ -83,7 +85,10 @@ static int arm(struct emergency *m, enum emergency_kind kind, sd_event *e, doubl
     int n = snprintf(text, sizeof text, "full %.0f %.0f", floor_pct / 100 * TRIGGER_US, TRIGGER_US);
     if (fd < 0 || write(fd, text, (size_t)n + 1) < 0)
         return 0; /* not to be had here: guards at the end of the window remain */
-    int r = sd_event_add_io(e, &src->event, fd, EPOLLPRI, on_trigger, src);
+    int r = kept_open(&src->file, m->io, kinds[kind].path);
+    if (r < 0)
+        return 0;
+    r = sd_event_add_io(e, &src->event, fd, EPOLLPRI, on_trigger, src);
     if (r < 0)
         return r;
     r = sd_event_source_set_io_fd_own(src->event, 1);
@@ -103,10 +108,12 @@ int emergency_new(struct emergency **ret, sd_event *e, const struct sysio *io, c
     m->io = io;
     m->cb = cb;
     m->userdata = u;
-    for (unsigned i = 0; i < EMERGENCY_COUNT && r >= 0; i++) {
+    for (unsigned i = 0; i < EMERGENCY_COUNT; i++) {
         m->source[i].m = m;
-        r = arm(m, (enum emergency_kind)i, e, floor_pct[i]);
+        m->source[i].file.fd = -1;
     }
+    for (unsigned i = 0; i < EMERGENCY_COUNT && r >= 0; i++)
+        r = arm(m, (enum emergency_kind)i, e, floor_pct[i]);
     if (r < 0) {
         (void)emergency_free(m);
         return r;
@@ -120,8 +127,10 @@ struct emergency *emergency_free(struct emergency *m)
 {
     if (!m)
         return NULL;
-    for (unsigned i = 0; i < EMERGENCY_COUNT; i++)
+    for (unsigned i = 0; i < EMERGENCY_COUNT; i++) {
         m->source[i].event = sd_event_source_disable_unref(m->source[i].event);
+        kept_close(&m->source[i].file);
+    }
     free(m);
     return NULL;
 }
