@@ -4,6 +4,7 @@
 
 #include "control.h"
 #include "log.h"
+#include "polkit.h"
 #include "status.h"
 #include "status_doing.h"
 
@@ -183,64 +184,9 @@ static int change(struct bus *b, sd_bus_message *m)
 
 /* ---- who may ------------------------------------------------------------------------------- */
 
-struct question { /* one question to polkit */
-    struct bus *bus;
-    sd_bus_message *m; /* owned reference */
-};
-
-static void question_free(void *p)
+static int on_allowed(sd_bus_message *m, void *userdata)
 {
-    struct question *q = p;
-
-    (void)sd_bus_message_unref(q->m);
-    free(q);
-}
-
-static int deny(sd_bus_message *m)
-{
-    return sd_bus_reply_method_errorf(m, SD_BUS_ERROR_ACCESS_DENIED, "only root, or whom polkit allows %s, may change tunerd",
-                                      ACTION);
-}
-
-static int on_polkit(sd_bus_message *reply, void *userdata, sd_bus_error *e)
-{
-    struct question *q = userdata;
-    int allowed = 0, challenge = 0, r = -EACCES;
-
-    (void)e;
-    if (!sd_bus_message_is_method_error(reply, NULL) && sd_bus_message_enter_container(reply, 'r', "bba{ss}") > 0)
-        r = sd_bus_message_read(reply, "bb", &allowed, &challenge);
-    r = r >= 0 && allowed ? change(q->bus, q->m) : deny(q->m);
-    if (r < 0)
-        (void)sd_bus_reply_method_errno(q->m, r, NULL);
-    return 0;
-}
-
-static int ask_polkit(struct bus *b, sd_bus_message *m)
-{
-    sd_bus_slot *slot = NULL;
-    sd_bus_message *call = NULL;
-    struct question *q = calloc(1, sizeof *q);
-
-    if (!q)
-        return -ENOMEM;
-    *q = (struct question){ .bus = b, .m = sd_bus_message_ref(m) };
-    int r = sd_bus_message_new_method_call(b->sd, &call, "org.freedesktop.PolicyKit1", "/org/freedesktop/PolicyKit1/Authority",
-                                           "org.freedesktop.PolicyKit1.Authority", "CheckAuthorization");
-    if (r >= 0)
-        r = sd_bus_message_append(call, "(sa{sv})sa{ss}us", "system-bus-name", 1, "name", "s", sd_bus_message_get_sender(m), ACTION,
-                                  0, 1U /* allow interaction */, "");
-    if (r >= 0)
-        r = sd_bus_call_async(b->sd, &slot, call, on_polkit, q, 60 * 1000000);
-    (void)sd_bus_message_unref(call);
-    if (r < 0) {
-        question_free(q);
-        return r;
-    }
-    (void)sd_bus_slot_set_destroy_callback(slot, question_free);
-    (void)sd_bus_slot_set_floating(slot, 1);
-    (void)sd_bus_slot_unref(slot);
-    return 1; /* answered later */
+    return change(userdata, m);
 }
 
 static int method_change(sd_bus_message *m, void *userdata, sd_bus_error *e)
@@ -256,7 +202,7 @@ static int method_change(sd_bus_message *m, void *userdata, sd_bus_error *e)
     /* On a private bus of an unprivileged user, that user is to the daemon what root is on the system's. */
     if (uid == 0 || (uid == geteuid() && uid != (uid_t)-1))
         return change(b, m);
-    return ask_polkit(b, m);
+    return polkit_ask(b->sd, m, ACTION, on_allowed, b);
 }
 
 #define CHANGE(name, in, out) SD_BUS_METHOD(name, in, out, method_change, SD_BUS_VTABLE_UNPRIVILEGED)
